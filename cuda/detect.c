@@ -24,6 +24,7 @@ struct search {
     struct params params;
     struct noise_grid grid; /* of local noise */
     bool recording;         /* the stream is being captured */
+    bool keeps_only;        /* the device gets the image, and nothing is found in it */
     bool found; /* the islands were found with the final thresholds, but for overflows */
     struct detection_result *result;
     enum srcfind_status status; /* of the step that failed, like the error */
@@ -418,7 +419,8 @@ static enum srcfind_status run_search(struct search *s, int64_t width, int64_t h
     s->cuda->kept = (struct kept_image){0};
     if (!is_of_samples(s))
         s->cuda->image = s->cuda->kept;
-    const bool ok = describe(s, width, height, pitch) && prepare(s) && search_image(s);
+    const bool ok =
+        describe(s, width, height, pitch) && prepare(s) && (s->keeps_only || search_image(s));
     if (ok)
         s->cuda->kept = (struct kept_image){s->params.pixels, s->params.pitch, s->params.swapped};
     else
@@ -478,6 +480,23 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
                        .result = result,
                        .error = error};
     return run_search(&s, source->width, source->height, source->width, prepare_image);
+}
+
+enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *source,
+                              struct threads *threads, bool *is_kept, struct error *error) {
+    static const struct detection for_scales = {.connectivity = 4, .keep_runs = true};
+    struct detection_result result = {0};
+    struct search s = {.cuda = cuda,
+                       .source = source,
+                       .detection = &for_scales,
+                       .threads = threads,
+                       .keeps_only = true,
+                       .result = &result,
+                       .error = error};
+    const enum srcfind_status status =
+        run_search(&s, source->width, source->height, source->width, prepare_image);
+    *is_kept = result.is_on_device;
+    return status;
 }
 
 /* Reads pixels from the device for stages that run on the host; any of its threads may call it. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws an image with the sources of its catalogue: ellipses whose axes are twice the FWHM. Those of the scales of --scales are
-orange, green and violet, from the smallest on.
+"""Draws an image with the sources of its catalogue: ellipses whose axes are twice the FWHM. Those
+of the scales of --scales are orange, green and violet, from the smallest on.
 
 usage: docs/picture.py IMAGE PICTURE.png CATALOGUE.csv[=TITLE]...
 
@@ -10,6 +10,7 @@ Needs astropy and matplotlib (Debian: python3-astropy, python3-matplotlib)."""
 import sys
 
 import matplotlib
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +25,8 @@ IMAGE, SCALES = "tab:red", ("tab:orange", "tab:green", "tab:purple")
 
 
 def pixel_ellipses(sources, wcs):
-    """The sources' ellipses in pixels. The WCS says where an arcsecond along the major axis leads."""
+    """The sources' ellipses in pixels. The WCS says where an arcsecond along the major axis
+    leads."""
     names = ("RA", "DEC") if "RA" in sources.colnames else ("GLON", "GLAT")
     for source in sources:
         if np.ma.is_masked(source["Maj"]):
@@ -36,8 +38,12 @@ def pixel_ellipses(sources, wcs):
         dec = source[names[1]] + step * np.cos(angle)
         end_x, end_y = wcs.wcs_world2pix(ra, dec, 0)
         pixels_per_degree = np.hypot(end_x - x, end_y - y) / step
-        yield Ellipse((x, y), 2 * source["Maj"] * pixels_per_degree, 2 * source["Min"] * pixels_per_degree,
-                      angle=np.degrees(np.arctan2(end_y - y, end_x - x)))
+        yield Ellipse(
+            (x, y),
+            2 * source["Maj"] * pixels_per_degree,
+            2 * source["Min"] * pixels_per_degree,
+            angle=np.degrees(np.arctan2(end_y - y, end_x - x)),
+        )
 
 
 def scale(sources):
@@ -50,8 +56,15 @@ def colours(sources):
     """Of the sources that have an ellipse."""
     if "Scale" not in sources.colnames:
         return [IMAGE] * len(sources)
-    of = {scale: SCALES[i % len(SCALES)] for i, scale in enumerate(sorted(set(sources["Scale"]) - {0}))}
-    return [of.get(scale, IMAGE) for scale, major in zip(sources["Scale"], sources["Maj"]) if not np.ma.is_masked(major)]
+    of = {
+        scale: SCALES[i % len(SCALES)]
+        for i, scale in enumerate(sorted(set(sources["Scale"]) - {0}))
+    }
+    return [
+        of.get(scale, IMAGE)
+        for scale, major in zip(sources["Scale"], sources["Maj"])
+        if not np.ma.is_masked(major)
+    ]
 
 
 def draw(axes, pixels, norm, wcs, sources, title):

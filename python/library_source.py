@@ -34,7 +34,9 @@ extern "Python" bool interrupted_in_python(void *);
 
 def declarations(header):
     """What a header declares, without the lines of the preprocessor and what only they are for."""
-    header = re.sub(r"^#ifdef __cplusplus\n.*?^#endif\n", "", header, flags=re.DOTALL | re.MULTILINE)
+    header = re.sub(
+        r"^#ifdef __cplusplus\n.*?^#endif\n", "", header, flags=re.DOTALL | re.MULTILINE
+    )
     header = re.sub(r"^#.*\n", "", header, flags=re.MULTILINE)
     return header.replace("SRCFIND_API ", "")
 

@@ -1,4 +1,5 @@
-"""What the calls of the C library share: texts, its statuses as exceptions, and signals that end them."""
+"""What the calls of the C library share: texts, its statuses as exceptions, and signals that end
+them."""
 from __future__ import annotations
 
 import os
@@ -50,18 +51,21 @@ _raised: list[BaseException] = []  # by the handler of a signal, during a call o
 
 
 def check(status: int, message: Any, named: Callable[[str], str] = str) -> None:
-    """Raises the exception of a status, with what named() makes of the message, a C text, unless the status is SRCFIND_OK."""
+    """Raises the exception of a status, with what named() makes of the message, a C text, unless
+    the status is SRCFIND_OK."""
     if status != lib.SRCFIND_OK:
         raise _ERRORS[status](named(text(message)))
 
 
 def _interrupted(user: Any) -> bool:
-    """What the library calls now and then: before its first line, Python runs the handlers of the signals that have come."""
+    """What the library calls now and then: before its first line, Python runs the handlers of the
+    signals that have come."""
     return False
 
 
 def _keep(kind: type[BaseException], raised: BaseException, traceback: Any) -> bool:
-    """Keeps what a handler raised (Ctrl-C: KeyboardInterrupt) until the call has ended, as it is to do now."""
+    """Keeps what a handler raised (Ctrl-C: KeyboardInterrupt) until the call has ended, as it is to
+    do now."""
     _raised.append(raised)
     return True
 
@@ -70,12 +74,15 @@ ffi.def_extern("interrupted_in_python", error=True, onerror=_keep)(_interrupted)
 
 
 def call_with_signals(function: Callable[..., int], finder: Any, *arguments: Any) -> int:
-    """Calls the library with a finder, and returns the status. Handlers of signals run meanwhile, and what they raise ends the call.
+    """Calls the library with a finder, and returns the status. Handlers of signals run meanwhile,
+    and what they raise ends the call.
 
     They run in the main thread alone: calls of the others need not ask for them.
     """
     is_main = threading.current_thread() is threading.main_thread()
-    lib.srcfind_set_interrupted(finder, lib.interrupted_in_python if is_main else ffi.NULL, ffi.NULL)
+    lib.srcfind_set_interrupted(
+        finder, lib.interrupted_in_python if is_main else ffi.NULL, ffi.NULL
+    )
     if is_main:
         _raised.clear()
     status = function(finder, *arguments)
@@ -98,7 +105,8 @@ def chars(value: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
 
 
 def listed(call: Callable[[int], Any]) -> list[Any]:
-    """All that a call of the library describes, which takes a number from 0 and returns NULL after the last."""
+    """All that a call of the library describes, which takes a number from 0 and returns NULL after
+    the last."""
     items: list[Any] = []
     while item := call(len(items)):
         items.append(item)

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from srcfind._finder import Finder
 
 _T = TypeVar("_T", bound="DataclassInstance")
-_DTYPES = {lib.SRCFIND_INTEGER: np.dtype(np.int64), lib.SRCFIND_REAL: np.dtype(np.float64),
-           lib.SRCFIND_STRING: np.dtype(("S", lib.SRCFIND_CELL))}
+_DTYPES = {
+    lib.SRCFIND_INTEGER: np.dtype(np.int64),
+    lib.SRCFIND_REAL: np.dtype(np.float64),
+    lib.SRCFIND_STRING: np.dtype(("S", lib.SRCFIND_CELL)),
+}
 _EMPTY = np.iinfo(np.int64).min  # SRCFIND_EMPTY
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a catalogue. The unit is "" if there is none; vounit has its spelling in VOUnit."""
+    """A column of a catalogue. The unit is "" if there is none; vounit has its spelling in
+    VOUnit."""
 
     name: str
     unit: str
@@ -40,7 +44,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Beam:
-    """FWHM of the axes and position angle from north through east, in degrees; NaN if no beam is known."""
+    """FWHM of the axes and position angle from north through east, in degrees; NaN if no beam is
+    known."""
 
     major: float
     minor: float
@@ -51,8 +56,8 @@ class Beam:
 class Image:
     """An image, by its header. A number that is not known is NaN, a text "".
 
-    pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels; hdu is -1 for an array.
-    date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601.
+    pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels;
+    hdu is -1 for an array. date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601.
     """
 
     path: str
@@ -83,10 +88,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Background:
-    """The kappa-sigma clip, in the image's unit: min, max and mean are those of the n_kept pixels that it kept.
+    """The kappa-sigma clip, in the image's unit: min, max and mean are those of the n_kept pixels
+    that it kept.
 
-    empty: the last round would have kept no pixel, as in a constant image, and nothing can be detected. Local noise has
-    boxes of `box` pixels every `step`, and the least, median and greatest rms of their nodes; else all five are 0.
+    empty: the last round would have kept no pixel, as in a constant image, and nothing can be
+    detected. Local noise has boxes of `box` pixels every `step`, and the least, median and greatest
+    rms of their nodes; else all five are 0.
     """
 
     median: float
@@ -110,10 +117,11 @@ class Background:
 class Quality:
     """Figures that tell whether the options suit the image; NaN where one is not known.
 
-    zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from place to place.
-    single_pixel, edge: share of the sources with this flag; edge_or_single: with one of them. narrow, high_residual: with fit,
-    share of the sources that are narrower than the beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels:
-    FWHM of the beam's minor axis, in pixels. background_p10, background_p90: percentiles of the local background.
+    zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from
+    place to place. single_pixel, edge: share of the sources with this flag; edge_or_single: with
+    one of them. narrow, high_residual: with fit, share of the sources that are narrower than the
+    beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels: FWHM of the beam's minor
+    axis, in pixels. background_p10, background_p90: percentiles of the local background.
     widest_left_out: with scales, the widest one that is too wide for the image, in beams.
     """
 
@@ -133,7 +141,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class Run:
-    """How an image was searched: backend "cpu" or "cuda", name of the GPU, why this backend, threads."""
+    """How an image was searched: backend "cpu" or "cuda", name of the GPU, why this backend,
+    threads."""
 
     backend: str
     device: str
@@ -143,10 +152,12 @@ class Run:
 
 def _read(kind: type[_T], struct: Any) -> _T:
     """A dataclass with the members of a struct that have the names of its fields."""
+
     def value(member: Any) -> Any:
         if not isinstance(member, ffi.CData):
             return member
         return _read(Beam, member) if ffi.typeof(member).kind == "struct" else text(member)
+
     return kind(**{field.name: value(getattr(struct, field.name)) for field in fields(kind)})
 
 
@@ -155,7 +166,11 @@ def _unit(column: Column) -> Any:
     from astropy import units
 
     try:
-        return units.Unit(column.vounit, format="vounit") if column.vounit else units.Unit(column.unit or None)
+        return (
+            units.Unit(column.vounit, format="vounit")
+            if column.vounit
+            else units.Unit(column.unit or None)
+        )
     except (TypeError, ValueError):
         return None
 
@@ -173,24 +188,41 @@ def _column(cells: NDArray[Any], unit: Any) -> Any:
 
 
 def _check_new(path: bytes, format: str) -> None:
-    """FileExistsError where a catalogue would replace a file; devices and pipes are not replaced."""
-    stem = path[:-len(b".sagecal")] if path.lower().endswith(b".sagecal") else path
+    """FileExistsError where a catalogue would replace a file; devices and pipes are not
+    replaced."""
+    stem = path[: -len(b".sagecal")] if path.lower().endswith(b".sagecal") else path
     beside = [stem + b".cluster"] if format.lower() == "sagecal" else []
     for file in (path, *beside):
         if os.path.isfile(file):
-            raise FileExistsError(f"{os.fsdecode(file)}: this file exists: overwrite=True replaces it")
+            raise FileExistsError(
+                f"{os.fsdecode(file)}: this file exists: overwrite=True replaces it"
+            )
 
 
 #: Of a catalogue.
-_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "notes", "run", "gaussians",
-            "planes", "completeness", "reliability")
+_PICKLED = (
+    "options",
+    "_version",
+    "columns",
+    "array",
+    "image",
+    "background",
+    "quality",
+    "notes",
+    "run",
+    "gaussians",
+    "planes",
+    "completeness",
+    "reliability",
+)
 
 
 class Catalogue:
-    """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
+    """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array,
+    which maps need.
 
-    A catalogue that was pickled, as for another process, has its tables and what is known
-    of the image and its noise, but can neither make maps nor be written: these calls are an OptionError.
+    A catalogue that was pickled, as for another process, has its tables and what is known of the
+    image and its noise, but can neither make maps nor be written: these calls are an OptionError.
 
     >>> catalogue = find(image)
     >>> catalogue
@@ -204,13 +236,16 @@ class Catalogue:
         self._catalogue = ffi.gc(catalogue, lib.srcfind_catalogue_destroy)
         self._pixels = pixels
         self._version = text(lib.srcfind_versions()).split()[1]
-        self.options: dict[str, str] = dict(finder.options)  #: those that shaped the catalogue, and are set
+        #: those that shaped the catalogue, and are set
+        self.options: dict[str, str] = dict(finder.options)
 
     @cached_property
     def gaussians(self) -> Catalogue | None:
-        """The Gaussians of a search with fit: a catalogue with a row for each, in the order of the sources; None without fit.
+        """The Gaussians of a search with fit: a catalogue with a row for each, in the order of the
+        sources; None without fit.
 
-        Its Source_id is that of the source. A source that was not fitted has one row, with its moments.
+        Its Source_id is that of the source. A source that was not fitted has one row, with its
+        moments.
         """
         rows = lib.srcfind_catalogue_gaussians(self._catalogue)
         if not rows:
@@ -219,8 +254,8 @@ class Catalogue:
 
     @cached_property
     def planes(self) -> Catalogue | None:
-        """What the sources have in each plane of the images of measure_in: a row for each source and plane, source by source;
-        None without measure_in.
+        """What the sources have in each plane of the images of measure_in: a row for each source
+        and plane, source by source; None without measure_in.
 
         >>> cube = find("deep.fits", measure_in=["cube.fits"]).planes  # doctest: +SKIP
         >>> cube.array["Total_flux"].reshape(-1, 64)                   # doctest: +SKIP
@@ -230,8 +265,8 @@ class Catalogue:
 
     @cached_property
     def completeness(self) -> Catalogue | None:
-        """How many sources of a true S/N, and of a true flux, are found: a row for each bin, of the sources that were added to
-        the image; None without completeness.
+        """How many sources of a true S/N, and of a true flux, are found: a row for each bin, of the
+        sources that were added to the image; None without completeness.
 
         >>> find("image.fits", local=True, fit=True, completeness=True).completeness.table  # doctest: +SKIP
         """
@@ -247,9 +282,18 @@ class Catalogue:
     def _rows(self, rows: Any) -> Catalogue:
         """A table that belongs to this catalogue."""
         table = Catalogue.__new__(Catalogue)
-        table.__dict__.update(_finder=self._finder, _catalogue=rows, _pixels=self._pixels, _version=self._version,
-                              options=self.options, gaussians=None, planes=None, completeness=None, reliability=None,
-                              _sources=self)  # which owns the rows
+        table.__dict__.update(
+            _finder=self._finder,
+            _catalogue=rows,
+            _pixels=self._pixels,
+            _version=self._version,
+            options=self.options,
+            gaussians=None,
+            planes=None,
+            completeness=None,
+            reliability=None,
+            _sources=self,  # which owns the rows
+        )
         return table
 
     def __getstate__(self) -> dict[str, Any]:
@@ -280,8 +324,15 @@ class Catalogue:
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
         names = [column.name for column in self.columns]
-        row = ("Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else
-               "bin of sources" if {"E_Completeness", "Reliability"} & {*names} else "source")
+        row = (
+            "Gaussian"
+            if "Gaus_id" in names
+            else "row of a plane"
+            if "Plane" in names
+            else "bin of sources"
+            if {"E_Completeness", "Reliability"} & {*names}
+            else "source"
+        )
         first, *rest = row.split(" ", 1)
         rows = row if n == 1 else " ".join([first + "s", *rest])
         return f"{n} {rows} in {where}, {rms}"
@@ -290,7 +341,8 @@ class Catalogue:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns. Names and units depend on the image, and S_Code and those of fits on the options."""
+        """The columns. Names and units depend on the image, and S_Code and those of fits on the
+        options."""
         return tuple(_read(Column, column) for column in self._columns())
 
     @cached_property
@@ -308,11 +360,12 @@ class Catalogue:
 
     @cached_property
     def table(self) -> QTable | NDArray[np.void]:
-        """The sources, as an astropy QTable with units and descriptions; without astropy the same as `array`.
+        """The sources, as an astropy QTable with units and descriptions; without astropy the same
+        as `array`.
 
-        `meta` has the facts about the image, its noise and the options, under the names of the catalogue's files. A
-        column whose unit astropy does not know has no unit, and its text as `info.meta["unit"]`. A column with integers
-        that do not apply is masked there.
+        `meta` has the facts about the image, its noise and the options, under the names of the
+        catalogue's files. A column whose unit astropy does not know has no unit, and its text as
+        `info.meta["unit"]`. A column with integers that do not apply is masked there.
         """
         try:
             from astropy.table import QTable
@@ -324,7 +377,10 @@ class Catalogue:
             table[column.name] = _column(cells, unit)
             info = table[column.name].info
             info.description = column.description
-            info.meta = {"ucd": column.ucd, **({"unit": column.unit} if column.unit and unit is None else {})}
+            info.meta = {
+                "ucd": column.ucd,
+                **({"unit": column.unit} if column.unit and unit is None else {}),
+            }
         return table
 
     def _columns(self) -> list[Any]:
@@ -333,7 +389,13 @@ class Catalogue:
     def _cells(self, i: int, column: Any) -> NDArray[Any]:
         kind = column.kind
         if text(column.name) == "Image":
-            return np.array([text(lib.srcfind_catalogue_row_image(self._catalogue, k)) for k in range(len(self))], "U")
+            return np.array(
+                [
+                    text(lib.srcfind_catalogue_row_image(self._catalogue, k))
+                    for k in range(len(self))
+                ],
+                "U",
+            )
         cells = np.empty(len(self), _DTYPES[kind])
         lib.srcfind_catalogue_cells(self._catalogue, i, ffi.cast("void *", cells.ctypes.data))
         return cells.astype("U") if kind == lib.SRCFIND_STRING else cells
@@ -341,15 +403,35 @@ class Catalogue:
     def _facts(self) -> dict[str, Any]:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
-        facts = {"srcfind": self._version, "image": image.path, "bunit": image.unit,
-                 "image_width": image.width, "image_height": image.height, "flux_unit": image.flux_unit,
-                 "FREQ": image.frequency, "BMAJ": image.beam.major, "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
-                 "DATE-OBS": image.date_obs, "TELESCOP": image.telescope, "OBJECT": image.object,
-                 "background_median": background.median, "background_rms": background.rms}
+        facts = {
+            "srcfind": self._version,
+            "image": image.path,
+            "bunit": image.unit,
+            "image_width": image.width,
+            "image_height": image.height,
+            "flux_unit": image.flux_unit,
+            "FREQ": image.frequency,
+            "BMAJ": image.beam.major,
+            "BMIN": image.beam.minor,
+            "BPA": image.beam.angle,
+            "RADESYS": image.frame,
+            "EQUINOX": image.equinox,
+            "DATE-OBS": image.date_obs,
+            "TELESCOP": image.telescope,
+            "OBJECT": image.object,
+            "background_median": background.median,
+            "background_rms": background.rms,
+        }
         if background.box:
-            facts.update(rms_box_size=background.box, rms_box_step=background.step, rms_least=background.rms_least,
-                         rms_median=background.rms_median, rms_most=background.rms_most)
-        known = {name: fact for name, fact in facts.items() if fact != "" and fact == fact}  # NaN differs from itself
+            facts.update(
+                rms_box_size=background.box,
+                rms_box_step=background.step,
+                rms_least=background.rms_least,
+                rms_median=background.rms_median,
+                rms_most=background.rms_most,
+            )
+        # NaN differs from itself
+        known = {name: fact for name, fact in facts.items() if fact != "" and fact == fact}
         return {**known, "options": dict(self.options)}
 
     # --- the image ---
@@ -371,13 +453,20 @@ class Catalogue:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What looks wrong in the image or its sources, and which option of the command cures it; the search warns of each."""
-        return tuple(text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i)))
+        """What looks wrong in the image or its sources, and which option of the command cures it;
+        the search warns of each."""
+        return tuple(
+            text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
+        )
 
     def _warn(self) -> None:
         """Warns the caller of the method or function that calls this one."""
         for note in self.notes:
-            warnings.warn(f"{self.image.path}: {note}" if self.image.path else note, SrcfindWarning, stacklevel=3)
+            warnings.warn(
+                f"{self.image.path}: {note}" if self.image.path else note,
+                SrcfindWarning,
+                stacklevel=3,
+            )
 
     @cached_property
     def run(self) -> Run:
@@ -391,22 +480,28 @@ class Catalogue:
 
     def _finder_of_call(self) -> Finder:
         if not self._catalogue:
-            raise OptionError("a catalogue that was pickled has its table, but no maps, and cannot be written: search the "
-                              "image again, or write its table")
+            raise OptionError(
+                "a catalogue that was pickled has its table, but no maps, and cannot be written: search the "
+                "image again, or write its table"
+            )
         return self._finder
 
     def map(self, name: str) -> NDArray[Any]:
-        """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
-        fit), "model" or "residual" (need fit), or "mask".
+        """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands",
+        "sources" (needs deblend or fit), "model" or "residual" (need fit), or "mask".
 
-        float32, NaN where the image is blank, but a mask is 1 or 0; for islands and sources int32: the Isl_id or Source_id of
-        each pixel, or 0. The
-        image is read again: it is an InputError if the file was changed, and an array must not be. Raises DeviceError for an
-        array that is on a device, and OptionError for a map that there is not, or that the options do not suit.
+        float32, NaN where the image is blank, but a mask is 1 or 0; for islands and sources int32:
+        the Isl_id or Source_id of each pixel, or 0. The image is read again: it is an InputError if
+        the file was changed, and an array must not be. Raises DeviceError for an array that is on a
+        device, and OptionError for a map that there is not, or that the options do not suit.
         """
-        values = np.empty(self.image.shape, np.int32 if name in ("islands", "sources") else np.float32)
+        values = np.empty(
+            self.image.shape, np.int32 if name in ("islands", "sources") else np.float32
+        )
         struct = self._pixels.struct if self._pixels else ffi.NULL
-        self._call(lib.srcfind_catalogue_map, struct, chars(name), ffi.cast("void *", values.ctypes.data))
+        self._call(
+            lib.srcfind_catalogue_map, struct, chars(name), ffi.cast("void *", values.ctypes.data)
+        )
         return values
 
     @property
@@ -414,19 +509,28 @@ class Catalogue:
         """The map of islands: int32, of the image's shape."""
         return self.map("islands")
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None, overwrite: bool = False,
-              columns: str | Sequence[str] | None = None) -> None:
-        """Writes the catalogue to a file, whole or not at all. A file that is there is replaced with overwrite=True alone.
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        overwrite: bool = False,
+        columns: str | Sequence[str] | None = None,
+    ) -> None:
+        """Writes the catalogue to a file, whole or not at all. A file that is there is replaced
+        with overwrite=True alone.
 
-        columns, as the command's --columns (`man srcfind`, Columns of other programs), chooses columns, their order, units
-        and names, for csv, json, votable, fits and ecsv: "RA=ra,DEC=dec,Total_flux:mJy=int_flux", ["RA", "DEC"], "@aegean".
-        Tables of Gaussians, planes and bins have all of their columns.
+        columns, as the command's --columns (`man srcfind`, Columns of other programs), chooses
+        columns, their order, units and names, for csv, json, votable, fits and ecsv:
+        "RA=ra,DEC=dec,Total_flux:mJy=int_flux", ["RA", "DEC"], "@aegean". Tables of Gaussians,
+        planes and bins have all of their columns.
 
-        The format is that of the path's suffix, as for the command; csv if it has none. Sky models (skymodel, sagecal) are of
-        searches with a fit; SAGECal's has its list of clusters beside it, STEM.cluster. Raises FileExistsError for a file
-        that is there without overwrite; OptionError for a suffix, format or column that there is not, and for a FITS file
-        that is no catalogue of srcfind, such as an image, which it does not replace; InputError for an image that lacks what
-        a sky model or a unit of columns needs; OutputError where the file cannot be written.
+        The format is that of the path's suffix, as for the command; csv if it has none. Sky models
+        (skymodel, sagecal) are of searches with a fit; SAGECal's has its list of clusters beside
+        it, STEM.cluster. Raises FileExistsError for a file that is there without overwrite;
+        OptionError for a suffix, format or column that there is not, and for a FITS file that is no
+        catalogue of srcfind, such as an image, which it does not replace; InputError for an image
+        that lacks what a sky model or a unit of columns needs; OutputError where the file cannot be
+        written.
         """
         finder, encoded = self._finder_of_call(), chars(path)
         if format is None:
@@ -440,9 +544,15 @@ class Catalogue:
     def _select(self, columns: str | Sequence[str]) -> Any:
         """The table of the library that has these columns; it belongs to the catalogue."""
         if hasattr(self, "_sources"):
-            raise OptionError("columns: tables of Gaussians, planes and bins have all of their columns")
+            raise OptionError(
+                "columns: tables of Gaussians, planes and bins have all of their columns"
+            )
         place = ffi.new("const struct srcfind_catalogue **")
-        self._call(lib.srcfind_catalogue_select, chars(columns if isinstance(columns, str) else ",".join(columns)), place)
+        self._call(
+            lib.srcfind_catalogue_select,
+            chars(columns if isinstance(columns, str) else ",".join(columns)),
+            place,
+        )
         return place[0]
 
     @staticmethod
@@ -450,6 +560,8 @@ class Catalogue:
         formats = listed(lib.srcfind_format)
         of = lib.srcfind_format_of(path)
         if not of and os.path.splitext(path)[1]:
-            raise OptionError(f"{os.fsdecode(path)}: no format has this suffix; there are "
-                              f"{', '.join(text(each.suffixes[0]) for each in formats)}")
+            raise OptionError(
+                f"{os.fsdecode(path)}: no format has this suffix; there are "
+                f"{', '.join(text(each.suffixes[0]) for each in formats)}"
+            )
         return text((of or formats[0]).name)

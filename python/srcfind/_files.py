@@ -1,4 +1,5 @@
-"""Temporary files for options whose values are in memory: the library reads masks, maps and catalogues from files."""
+"""Temporary files for options whose values are in memory: the library reads masks, maps and
+catalogues from files."""
 from __future__ import annotations
 
 import os
@@ -24,6 +25,7 @@ def _is_array(value: Any) -> bool:
 
 # --- maps ---
 
+
 def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
     """The values of a map as in FITS files: float32, the highest byte first; NaN where masked."""
     if hasattr(array, "unmasked"):  # a Masked of astropy
@@ -31,9 +33,13 @@ def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
     elif not isinstance(array, np.ma.MaskedArray):
         array = np.asarray(array)
     if array.dtype.kind not in ("biuf" if name == "mask" else "iuf"):
-        raise TypeError(f"{name}: an array of real numbers{', or of bool' if name == 'mask' else ''}, not of {array.dtype}")
+        raise TypeError(
+            f"{name}: an array of real numbers{', or of bool' if name == 'mask' else ''}, not of {array.dtype}"
+        )
     if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name}: an array with the two axes of the image, not of the shape {array.shape}")
+        raise ValueError(
+            f"{name}: an array with the two axes of the image, not of the shape {array.shape}"
+        )
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
         values = array.astype(np.float32)
     return np.asarray(_ma.filled(values, np.nan), ">f4")
@@ -49,12 +55,19 @@ def _card(keyword: str, value: str | int) -> str:
 def _fits(name: str, array: Any) -> bytes:
     """A FITS file of an array."""
     values = _values(name, array)
-    cards: list[tuple[str, str | int]] = [("SIMPLE", True), ("BITPIX", -32), ("NAXIS", 2), ("NAXIS1", values.shape[1]), ("NAXIS2", values.shape[0])]
+    cards: list[tuple[str, str | int]] = [
+        ("SIMPLE", True),
+        ("BITPIX", -32),
+        ("NAXIS", 2),
+        ("NAXIS1", values.shape[1]),
+        ("NAXIS2", values.shape[0]),
+    ]
     unit: Any = getattr(array, "unit", None)
     if hasattr(unit, "to_string"):
         cards.append(("BUNIT", unit.to_string().replace(" ", "")))
     if name == "detect_on":
-        cards.append(("SRCFGRID", "IMAGE"))  # the library takes it for an image on the grid of the one that is searched
+        # the library takes it for an image on the grid of the one that is searched
+        cards.append(("SRCFGRID", "IMAGE"))
     header = "".join(_card(*card) for card in cards) + "END".ljust(_CARD)
     header += " " * (-len(header) % _BLOCK)
     data = values.tobytes()
@@ -63,8 +76,10 @@ def _fits(name: str, array: Any) -> bytes:
 
 # --- catalogues ---
 
+
 def _cells(column: Any) -> Any:
-    """A column of a table for a file, angles in degrees; None for one that is no list of numbers or texts."""
+    """A column of a table for a file, angles in degrees; None for one that is no list of numbers or
+    texts."""
     from astropy.table import Column, MaskedColumn
 
     cells, mask = getattr(column, "unmasked", column), getattr(column, "mask", None)
@@ -83,10 +98,13 @@ def _write_table(table: Any, path: str) -> None:
 
     cells = {column.info.name: _cells(column) for column in table.itercols()}
     facts = {name: fact for name, fact in table.meta.items() if isinstance(fact, (str, int, float))}
-    Table({name: of for name, of in cells.items() if of is not None}, meta=facts).write(path, format="ascii.ecsv", overwrite=True)
+    Table({name: of for name, of in cells.items() if of is not None}, meta=facts).write(
+        path, format="ascii.ecsv", overwrite=True
+    )
 
 
 # --- files ---
+
 
 def _remove(paths: list[str], process: int) -> None:
     """Removes files, but not in a forked process: they are those of its parent."""
@@ -113,7 +131,8 @@ class TemporaryFiles:
         return path
 
     def value(self, name: str, value: Any) -> Any:
-        """The value of an option: the path of a new file for an array or a table, else the value itself."""
+        """The value of an option: the path of a new file for an array or a table, else the value
+        itself."""
         if name in _MAPS and _is_array(value):
             content = _fits(name, value)
             path = self._new(name, ".fits")

@@ -21,26 +21,30 @@ if TYPE_CHECKING:
 
 
 class Finder:
-    """Finds sources with one set of options; it keeps its threads, and a CUDA device, from one image to the next.
+    """Finds sources with one set of options; it keeps its threads, and a CUDA device, from one
+    image to the next.
 
-    The options are the command's long options (`man srcfind`), with `_` for `-`: `threshold=6`, `local=True`,
-    `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`, `device="cpu"`, `threads=2`. None stands for
-    the default.
+    The options are the command's long options (`man srcfind`), with `_` for `-`: `threshold=6`,
+    `local=True`, `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`,
+    `device="cpu"`, `threads=2`. None stands for the default.
 
-    mask, rms_map, background_map and detect_on also take a NumPy array of the image's shape, NaN or masked where it is blank.
-    In a mask, 0 or False is a pixel that is blank, as in a mask in a file; NumPy's own masks, and those of CCDData, mean the
-    opposite: `mask=~masked.mask`. at also takes an astropy Table or QTable with the columns that it reads from files; angles
-    are converted to degrees. All of these are written to temporary files when the finder is made, and the files are removed
-    with the finder and its catalogues, whose maps need them again. `options` have names in place of the files' paths ("mask");
-    files that a catalogue writes have the paths.
+    mask, rms_map, background_map and detect_on also take a NumPy array of the image's shape, NaN or
+    masked where it is blank. In a mask, 0 or False is a pixel that is blank, as in a mask in a
+    file; NumPy's own masks, and those of CCDData, mean the opposite: `mask=~masked.mask`. at also
+    takes an astropy Table or QTable with the columns that it reads from files; angles are converted
+    to degrees. All of these are written to temporary files when the finder is made, and the files
+    are removed with the finder and its catalogues, whose maps need them again. `options` have names
+    in place of the files' paths ("mask"); files that a catalogue writes have the paths.
 
-    Ctrl-C ends a search, and so does whatever else the handler of a signal raises: the finder can be used again.
+    Ctrl-C ends a search, and so does whatever else the handler of a signal raises: the finder can
+    be used again.
 
-    Several threads may use a finder: one search follows the other. Searches that are to run at the same time need a
-    finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work after a fork.
+    Several threads may use a finder: one search follows the other. Searches that are to run at the
+    same time need a finder each. A forked process may use the finders of its parent on the CPU;
+    CUDA does not work after a fork.
 
-    Raises TypeError for an option that there is not, OptionError for a wrong value, and DeviceError if the device that is
-    named cannot be used.
+    Raises TypeError for an option that there is not, OptionError for a wrong value, and DeviceError
+    if the device that is named cannot be used.
 
     >>> finder = Finder(threshold=6, device="cpu")
     >>> finder
@@ -53,7 +57,8 @@ class Finder:
         self._given = options
         self._files = TemporaryFiles()
         self._options = make_options(options, self._files)
-        #: The options that change a catalogue, with the texts of their values; without those that are not set.
+        #: The options that change a catalogue, with the texts of their values; without those that
+        #: are not set.
         self.options: dict[str, str] = shaping_options(self._options, self._files)
         self._on_devices: dict[int, Finder] = {}
         self._lock = threading.RLock()  # around several calls, too
@@ -62,9 +67,13 @@ class Finder:
         _finders.add(self)
 
     def __repr__(self) -> str:
-        return f"Finder({', '.join(f'{name}={shown(value)}' for name, value in self._given.items())})"
+        return (
+            f"Finder({', '.join(f'{name}={shown(value)}' for name, value in self._given.items())})"
+        )
 
-    def find(self, image: Any, *, header: Header | str | None = None, wcs: WCS | None = None) -> Catalogue:
+    def find(
+        self, image: Any, *, header: Header | str | None = None, wcs: WCS | None = None
+    ) -> Catalogue:
         """Finds the sources of an image; see `srcfind.find`."""
         catalogue = self._search(image, header, wcs)
         catalogue._warn()
@@ -77,10 +86,17 @@ class Finder:
                 raise TypeError("header and wcs go with arrays: a file has its own header")
             self._call(lib.srcfind_find_file, chars(image), place)
             return Catalogue(self, place[0])
-        pixels = pixels_of(image, header, wcs, self.options.get("hdu", ""), self.options.get("plane", ""))
+        pixels = pixels_of(
+            image, header, wcs, self.options.get("hdu", ""), self.options.get("plane", "")
+        )
         finder = self._for_device(pixels.device)
         if pixels.on_device:
-            finder._call(lib.srcfind_find_device_pixels, pixels.struct, ffi.cast("void *", pixels.stream), place)
+            finder._call(
+                lib.srcfind_find_device_pixels,
+                pixels.struct,
+                ffi.cast("void *", pixels.stream),
+                place,
+            )
             return Catalogue(finder, place[0])
         finder._call(lib.srcfind_find_pixels, pixels.struct, place)
         return Catalogue(finder, place[0], pixels)
@@ -105,7 +121,9 @@ class Finder:
         """Calls the library, while other threads of Python run."""
         with self._lock:
             if self._is_busy:
-                raise RuntimeError("the handler of a signal cannot use the finder whose call it interrupts: make another one")
+                raise RuntimeError(
+                    "the handler of a signal cannot use the finder whose call it interrupts: make another one"
+                )
             self._finder = self._finder or self._create()
             self._is_busy = True
             try:
@@ -115,7 +133,8 @@ class Finder:
             check(status, lib.srcfind_message(self._finder), self._files.named)
 
     def _leave(self) -> None:
-        """Leaves the library's finder alone: its threads are in the process that this one was forked from."""
+        """Leaves the library's finder alone: its threads are in the process that this one was
+        forked from."""
         if self._finder:
             ffi.gc(self._finder, None)
         self._lock = threading.RLock()

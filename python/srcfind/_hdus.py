@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 def is_hdu(image: Any) -> bool:
     """Whether this is an HDU that may have an image. astropy is not imported for that."""
     fits = sys.modules.get("astropy.io.fits")
-    return (fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
-            and not isinstance(image, fits.GroupsHDU))
+    return (
+        fits is not None
+        and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
+        and not isinstance(image, fits.GroupsHDU)
+    )
 
 
 def is_hdu_list(image: Any) -> bool:
@@ -28,7 +31,11 @@ def _has_image(hdu: Any) -> bool:
 
 
 def _is_named(wanted: str, number: int, hdu: Any) -> bool:
-    return int(wanted) == number if wanted.isdigit() else wanted.lower() == str(hdu.header.get("EXTNAME", "")).lower()
+    return (
+        int(wanted) == number
+        if wanted.isdigit()
+        else wanted.lower() == str(hdu.header.get("EXTNAME", "")).lower()
+    )
 
 
 def _describe(number: int, hdu: Any) -> str:
@@ -39,7 +46,8 @@ def _describe(number: int, hdu: Any) -> str:
 
 
 def choose_hdu(hdus: Any, wanted: str) -> Any:
-    """The HDU that the option hdu names; without it ("") the first one that has an image of two or more axes."""
+    """The HDU that the option hdu names; without it ("") the first one that has an image of two or
+    more axes."""
     named = False
     for number, hdu in enumerate(hdus):
         is_wanted = not wanted or _is_named(wanted, number, hdu)
@@ -47,20 +55,28 @@ def choose_hdu(hdus: Any, wanted: str) -> Any:
             return hdu
         named = named or is_wanted
     there_are = ", ".join(_describe(number, hdu) for number, hdu in enumerate(hdus))
-    what = ("no HDU holds an image of two or more axes" if not wanted else
-            f"HDU {wanted} is not an image of two or more axes" if named else f"there is no HDU {wanted}")
+    what = (
+        "no HDU holds an image of two or more axes"
+        if not wanted
+        else f"HDU {wanted} is not an image of two or more axes"
+        if named
+        else f"there is no HDU {wanted}"
+    )
     raise InputError(f"{what}; there are: {there_are}")
 
 
 def choose_plane(hdu: Any, wanted: str) -> NDArray[Any]:
-    """The pixels of the plane that the option plane names: of axis 3, 4, ... a number from 1; 1 where none is given."""
+    """The pixels of the plane that the option plane names: of axis 3, 4, ... a number from 1; 1
+    where none is given."""
     if hdu.data is None:
         raise ValueError("this HDU has no pixels")
     data: NDArray[Any] = hdu.data
     given = [int(number) for number in wanted.split(",") if number]
-    for axis, (number, length) in enumerate(zip(given, [*reversed(data.shape[:-2])] + len(given) * [1]), 3):
+    for axis, (number, length) in enumerate(
+        zip(given, [*reversed(data.shape[:-2])] + len(given) * [1]), 3
+    ):
         if number > length:
             raise InputError(f"there is no plane {number} on axis {axis}, which has {length}")
-    numbers = [*given, *[1] * data.ndim][:max(data.ndim - 2, 0)]
+    numbers = [*given, *[1] * data.ndim][: max(data.ndim - 2, 0)]
     plane: NDArray[Any] = data[tuple(number - 1 for number in reversed(numbers))]
     return plane

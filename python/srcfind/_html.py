@@ -26,21 +26,38 @@ def _facts(catalogue: Catalogue, title: str) -> list[str]:
     beam = catalogue.image.beam
     lines = [title]
     if beam.major == beam.major:
-        lines.append(f"beam {3600 * beam.major:.4g} x {3600 * beam.minor:.4g} arcsec at {beam.angle:.4g} degrees")
+        lines.append(
+            f"beam {3600 * beam.major:.4g} x {3600 * beam.minor:.4g} arcsec at {beam.angle:.4g} degrees"
+        )
     if catalogue.options:
-        lines.append("options " + ", ".join(f"{name}={value}" for name, value in catalogue.options.items()))
+        lines.append(
+            "options " + ", ".join(f"{name}={value}" for name, value in catalogue.options.items())
+        )
     return [*lines, *catalogue.notes]
 
 
 def html_of(catalogue: Catalogue, title: str, empty: int) -> str:
-    """The facts, and a table of the first and the last rows. `empty` is the integer that does not apply."""
+    """The facts, and a table of the first and the last rows. `empty` is the integer that does not
+    apply."""
     array, columns = catalogue.array, catalogue.columns
     n_first = len(array) if len(array) <= _MOST_ROWS else _MOST_ROWS // 2
-    first, last = array[:n_first], array[max(n_first, len(array) - _MOST_ROWS // 2):]
-    rows = [_row("td", [_cell(row[column.name], empty) for column in columns]) for row in (*first, *last)]
+    first, last = array[:n_first], array[max(n_first, len(array) - _MOST_ROWS // 2) :]
+    rows = [
+        _row("td", [_cell(row[column.name], empty) for column in columns])
+        for row in (*first, *last)
+    ]
     if len(rows) < len(array):
         rows.insert(n_first, _row("td", ["&hellip;"] * len(columns)))
-    return "".join([
-        "<p>", "<br>".join(escape(line) for line in _facts(catalogue, title)), "</p>",
-        "<table><thead>", _row("th", [escape(column.name) for column in columns]),
-        _row("th", [escape(column.unit) for column in columns]), "</thead><tbody>", *rows, "</tbody></table>"])
+    return "".join(
+        [
+            "<p>",
+            "<br>".join(escape(line) for line in _facts(catalogue, title)),
+            "</p>",
+            "<table><thead>",
+            _row("th", [escape(column.name) for column in columns]),
+            _row("th", [escape(column.unit) for column in columns]),
+            "</thead><tbody>",
+            *rows,
+            "</tbody></table>",
+        ]
+    )

@@ -14,8 +14,9 @@ from srcfind._catalogue import Catalogue, _read
 class Merged:
     """What became of the rows of merged catalogues.
 
-    images and rows are those of the merged catalogue, duplicates the rows that were left out or marked. without_beam and
-    without_sky: images whose duplicates are not found, since they have no beam (and no radius is given), or no sky coordinates.
+    images and rows are those of the merged catalogue, duplicates the rows that were left out or
+    marked. without_beam and without_sky: images whose duplicates are not found, since they have no
+    beam (and no radius is given), or no sky coordinates.
     """
 
     images: int
@@ -25,24 +26,35 @@ class Merged:
     without_sky: int
 
 
-def merge(catalogues: Iterable[Catalogue | str | os.PathLike[str]] | Mapping[str, Catalogue | str | os.PathLike[str]],
-          output: str | os.PathLike[str], *, radius: float | None = None, duplicates: str = "drop",
-          threads: int | None = None) -> Merged:
-    """Merges the catalogues of images into one file, in which a source that several images have is there once.
+def merge(
+    catalogues: Iterable[Catalogue | str | os.PathLike[str]]
+    | Mapping[str, Catalogue | str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    radius: float | None = None,
+    duplicates: str = "drop",
+    threads: int | None = None,
+) -> Merged:
+    """Merges the catalogues of images into one file, in which a source that several images have is
+    there once.
 
-    catalogues are those of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv, json or fits; the rows are in
-    their order. With a dict, its keys are what the column Image has: else this is the path of the image or, where two
-    images have the same one or a file does not tell it, the path of the file. Catalogues of arrays need a dict.
+    catalogues are those of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv, json
+    or fits; the rows are in their order. With a dict, its keys are what the column Image has: else
+    this is the path of the image or, where two images have the same one or a file does not tell it,
+    the path of the file. Catalogues of arrays need a dict.
 
-    The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The file is written whole or
-    not at all, and replaces the one that is there; not one of the catalogues, and no FITS file that is no catalogue.
+    The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The
+    file is written whole or not at all, and replaces the one that is there; not one of the
+    catalogues, and no FITS file that is no catalogue.
 
-    Rows of different images within radius arcseconds are one source; None stands for half of the beam's major axis, and
-    does not suit CSV files, which do not tell the beam. duplicates, the rows that another image has better, are "drop"ped,
-    or "keep" has them with flag 256 (`man srcfind`, MERGED CATALOGUES). Python's other threads run meanwhile.
+    Rows of different images within radius arcseconds are one source; None stands for half of the
+    beam's major axis, and does not suit CSV files, which do not tell the beam. duplicates, the rows
+    that another image has better, are "drop"ped, or "keep" has them with flag 256 (`man srcfind`,
+    MERGED CATALOGUES). Python's other threads run meanwhile.
 
-    Raises InputError for a file that cannot be read, and for images of different units, frames or columns; OptionError for a
-    wrong option or a radius that is needed; OutputError and OutOfMemoryError.
+    Raises InputError for a file that cannot be read, and for images of different units, frames or
+    columns; OptionError for a wrong option or a radius that is needed; OutputError and
+    OutOfMemoryError.
 
     >>> first, second = find(image, beam=10), find(image + 1, beam=10)
     >>> merge({"first": first, "second": second}, "/dev/null")
@@ -53,16 +65,29 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike[str]] | Mapping[str
     if duplicates not in ("drop", "keep"):
         raise OptionError(f"duplicates: {duplicates!r} is not drop or keep")
     if radius is not None and not radius > 0:
-        raise OptionError(f"radius: {radius!r} is not a number of arcseconds above 0; None stands for half of the beam")
+        raise OptionError(
+            f"radius: {radius!r} is not a number of arcseconds above 0; None stands for half of the beam"
+        )
     path = ffi.new("char[]", chars(output))
-    settings = ffi.new("struct srcfind_merge_settings *", {
-        "size": ffi.sizeof("struct srcfind_merge_settings"), "path": path, "radius": radius or 0,
-        "keep_duplicates": duplicates == "keep", "threads": threads or 0})
+    settings = ffi.new(
+        "struct srcfind_merge_settings *",
+        {
+            "size": ffi.sizeof("struct srcfind_merge_settings"),
+            "path": path,
+            "radius": radius or 0,
+            "keep_duplicates": duplicates == "keep",
+            "threads": threads or 0,
+        },
+    )
     place = ffi.new("struct srcfind_merge **")
     status = lib.srcfind_merge_create(settings, place)
     merging = ffi.gc(place[0], lib.srcfind_merge_destroy)
     check(status, lib.srcfind_merge_message(merging))
-    named = catalogues.items() if isinstance(catalogues, Mapping) else ((None, each) for each in catalogues)
+    named = (
+        catalogues.items()
+        if isinstance(catalogues, Mapping)
+        else ((None, each) for each in catalogues)
+    )
     for name, catalogue in named:
         _add(merging, catalogue, name)
     counts = ffi.new("struct srcfind_merge_counts **")
@@ -75,9 +100,13 @@ def _add(merging: Any, catalogue: Catalogue | str | os.PathLike[str], name: str 
     if not isinstance(catalogue, Catalogue):
         status = lib.srcfind_merge_add_file(merging, chars(catalogue), encoded)
     elif not catalogue._catalogue:
-        raise OptionError("a catalogue that was pickled cannot be merged: search the image again, or merge its file")
+        raise OptionError(
+            "a catalogue that was pickled cannot be merged: search the image again, or merge its file"
+        )
     elif name is None and not catalogue.image.path:
-        raise OptionError("catalogues of arrays need names to be merged: give a dict {name: catalogue}")
+        raise OptionError(
+            "catalogues of arrays need names to be merged: give a dict {name: catalogue}"
+        )
     else:
         status = lib.srcfind_merge_add(merging, catalogue._catalogue, encoded)
     check(status, lib.srcfind_merge_message(merging))

@@ -17,15 +17,25 @@ _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.s
 
 
 # What the command has options for, and Python something else.
-_ELSEWHERE = {"cpu": 'device="cpu"', "gpu": "device=0", "output": "Catalogue.write", "format": "Catalogue.write",
-              "save": "Catalogue.map"}
+_ELSEWHERE = {
+    "cpu": 'device="cpu"',
+    "gpu": "device=0",
+    "output": "Catalogue.write",
+    "format": "Catalogue.write",
+    "save": "Catalogue.map",
+}
 
 
 def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLike[bytes]:
-    """A value as the command takes it: 60,20 for (60, 20), yes for True, a,b.fits for [Path("a"), Path("b.fits")]."""
+    """A value as the command takes it: 60,20 for (60, 20), yes for True, a,b.fits for [Path("a"),
+    Path("b.fits")]."""
     if text(_KNOWN[name].argument) == "FILES" and not isinstance(value, (str, bytes)):
-        paths = [os.fsencode(path) for path in (value if isinstance(value, (tuple, list)) else [value])]
-        return b",".join((b"./" * path.startswith(b"@") + path).replace(b",", b",,") for path in paths)
+        paths = [
+            os.fsencode(path) for path in (value if isinstance(value, (tuple, list)) else [value])
+        ]
+        return b",".join(
+            (b"./" * path.startswith(b"@") + path).replace(b",", b",,") for path in paths
+        )
     if isinstance(value, (str, bytes, os.PathLike)):
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -39,7 +49,9 @@ def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLik
     if isinstance(value, (tuple, list)):
         return ",".join(str(_value(name, item)) for item in value)
     file = ": write it to a file, and give its path" if hasattr(value, "write") else ""
-    raise TypeError(f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}{file}")
+    raise TypeError(
+        f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}{file}"
+    )
 
 
 def _check_names(names: Iterable[str]) -> None:
@@ -52,7 +64,8 @@ def _check_names(names: Iterable[str]) -> None:
 
 
 def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
-    """Options of the library; None stands for an option's default. Arrays and tables are written to `files`.
+    """Options of the library; None stands for an option's default. Arrays and tables are written to
+    `files`.
 
     Raises TypeError for a name or type that no option has, and OptionError for a wrong value.
     """
@@ -76,6 +89,11 @@ def _value_of(options: Any, name: Any) -> str:
 
 
 def shaping_options(options: Any, files: TemporaryFiles) -> dict[str, str]:
-    """The options that change a catalogue, with the texts of their values; without those that are not set."""
-    values = {name: _value_of(options, option.name) for name, option in _KNOWN.items() if option.shapes_catalogue}
+    """The options that change a catalogue, with the texts of their values; without those that are
+    not set."""
+    values = {
+        name: _value_of(options, option.name)
+        for name, option in _KNOWN.items()
+        if option.shapes_catalogue
+    }
     return {name: files.named(value) for name, value in values.items() if value}

@@ -27,8 +27,10 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 # The cards that a WCS writes, or would write if it had them, and the axes in their names.
-_COORDINATES = re.compile(r"(WCSAXES|(CTYPE|CRVAL|CRPIX|CDELT|CUNIT|CROTA)\d+|(PC|CD|PV|PS)\d+_\d+|LONPOLE|LATPOLE"
-                          r"|RADESYS|EQUINOX|EPOCH|[AB]P?_(ORDER|DMAX|\d+_\d+))$")
+_COORDINATES = re.compile(
+    r"(WCSAXES|(CTYPE|CRVAL|CRPIX|CDELT|CUNIT|CROTA)\d+|(PC|CD|PV|PS)\d+_\d+|LONPOLE|LATPOLE"
+    r"|RADESYS|EQUINOX|EPOCH|[AB]P?_(ORDER|DMAX|\d+_\d+))$"
+)
 
 
 class Pixels(NamedTuple):
@@ -53,6 +55,7 @@ class _Plane(NamedTuple):
 
 # --- the header ---
 
+
 def _copy(header: Any) -> Any:
     """A header of astropy that may be changed."""
     from astropy.io import fits
@@ -63,7 +66,8 @@ def _copy(header: Any) -> Any:
 
 
 def _with_unit(header: Any, image: Any) -> Any:
-    """The header, with the unit of an array that has one (astropy's Quantity) unless it has a BUNIT."""
+    """The header, with the unit of an array that has one (astropy's Quantity) unless it has a
+    BUNIT."""
     unit: Any = getattr(image, "unit", None)
     if not hasattr(unit, "to_string"):
         return header
@@ -98,46 +102,73 @@ def _cards(header: Any, wcs: Any) -> bytes | None:
     if hasattr(header, "cards"):
         header = header.tostring(sep="", endcard=False, padding=False)
     if not isinstance(header, str):
-        raise TypeError(f"header: a Header of astropy, or a str of its cards, and not {type(header).__name__}")
+        raise TypeError(
+            f"header: a Header of astropy, or a str of its cards, and not {type(header).__name__}"
+        )
     return header.encode("ascii", "replace")
 
 
 def _pixels(plane: _Plane, owner: Any, header: Any, wcs: Any, **where: Any) -> Pixels:
     cards = _cards(header, wcs)
     text = ffi.NULL if cards is None else ffi.new("char[]", cards)
-    struct = ffi.new("struct srcfind_pixels *", {
-        "size": ffi.sizeof("struct srcfind_pixels"), "values": ffi.cast("const float *", plane.address),
-        "width": plane.width, "height": plane.height, "row_stride": plane.row_stride, "swapped": plane.swapped,
-        "header": text})
+    struct = ffi.new(
+        "struct srcfind_pixels *",
+        {
+            "size": ffi.sizeof("struct srcfind_pixels"),
+            "values": ffi.cast("const float *", plane.address),
+            "width": plane.width,
+            "height": plane.height,
+            "row_stride": plane.row_stride,
+            "swapped": plane.swapped,
+            "header": text,
+        },
+    )
     return Pixels(struct, (owner, text), **where)
 
 
 # --- arrays on the host ---
 
+
 def _axes(shape: Sequence[int]) -> int:
-    """How many leading axes of length 1 an image has before its two; ValueError if others are there, or no pixels."""
+    """How many leading axes of length 1 an image has before its two; ValueError if others are
+    there, or no pixels."""
     extra = len(shape) - 2
     if 0 in shape:
         size = " x ".join(str(n) for n in reversed(shape))
-        raise OptionError(f"an image has pixels, and this array of {size} has none: is it a cut-out beside the image?")
+        raise OptionError(
+            f"an image has pixels, and this array of {size} has none: is it a cut-out beside the image?"
+        )
     if extra < 0 or any(n != 1 for n in shape[:extra]):
-        raise ValueError(f"an image has two axes, and this array the shape {tuple(shape)}: choose a plane, as array[0]")
+        raise ValueError(
+            f"an image has two axes, and this array the shape {tuple(shape)}: choose a plane, as array[0]"
+        )
     return extra
 
 
 def _is_readable(array: NDArray[Any]) -> bool:
     """Whether the library can read an array where it is."""
     (height, width), (y_stride, x_stride) = array.shape, array.strides
-    return (array.dtype.kind == "f" and array.itemsize == 4 and array.flags.aligned
-            and (width <= 1 or x_stride == 4) and (height <= 1 or (y_stride >= 4 * width and y_stride % 4 == 0)))
+    return (
+        array.dtype.kind == "f"
+        and array.itemsize == 4
+        and array.flags.aligned
+        and (width <= 1 or x_stride == 4)
+        and (height <= 1 or (y_stride >= 4 * width and y_stride % 4 == 0))
+    )
 
 
 def _on_host(image: Any) -> NDArray[Any]:
     """A two-dimensional float32 array: the image itself where that is one."""
     array = image if isinstance(image, MaskedArray) else np.asarray(image)
     if array.dtype.kind not in "iuf":
-        what = f"{type(image).__name__} of {array.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise TypeError(f"an image is a path, an array of real numbers, an HDU or an open FITS file, and not {what}")
+        what = (
+            f"{type(image).__name__} of {array.dtype}"
+            if isinstance(image, np.ndarray)
+            else type(image).__name__
+        )
+        raise TypeError(
+            f"an image is a path, an array of real numbers, an HDU or an open FITS file, and not {what}"
+        )
     array = array[(0,) * _axes(array.shape)]
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
         plane = array.astype(np.float32).filled(np.nan) if isinstance(array, MaskedArray) else array
@@ -146,18 +177,29 @@ def _on_host(image: Any) -> NDArray[Any]:
 
 def _plane_of(array: NDArray[Any]) -> _Plane:
     height, width = array.shape
-    return _Plane(array.ctypes.data, width, height, array.strides[0] // 4 if height > 1 else 0, not array.dtype.isnative)
+    return _Plane(
+        array.ctypes.data,
+        width,
+        height,
+        array.strides[0] // 4 if height > 1 else 0,
+        not array.dtype.isnative,
+    )
 
 
 # --- arrays on a device ---
 
-def _device_plane(address: int, shape: Sequence[int], strides: Sequence[int] | None, swapped: bool) -> _Plane:
+
+def _device_plane(
+    address: int, shape: Sequence[int], strides: Sequence[int] | None, swapped: bool
+) -> _Plane:
     """strides are in pixels; None: the array is contiguous."""
     extra = _axes(shape)
     height, width = shape[extra:]
     y_stride, x_stride = strides[extra:] if strides else (width, 1)
     if (width > 1 and x_stride != 1) or (height > 1 and y_stride < width):
-        raise ValueError("the rows of an array on a device must be contiguous, one after the other: search a copy")
+        raise ValueError(
+            "the rows of an array on a device must be contiguous, one after the other: search a copy"
+        )
     return _Plane(address, width, height, y_stride if height > 1 else 0, swapped)
 
 
@@ -178,20 +220,32 @@ def _from_interface(image: Any, header: Any, wcs: Any) -> Pixels:
     """https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
     interface = image.__cuda_array_interface__
     if interface["typestr"] not in ("<f4", ">f4") or interface.get("mask") is not None:
-        raise TypeError("an array on a device must be of float32, and without a mask: search a copy that is")
+        raise TypeError(
+            "an array on a device must be of float32, and without a mask: search a copy that is"
+        )
     strides = interface.get("strides")
     if strides and any(stride % 4 for stride in strides):
         raise ValueError("the pixels of an array on a device must be aligned: search a copy")
-    plane = _device_plane(interface["data"][0], interface["shape"], strides and [stride // 4 for stride in strides],
-                          interface["typestr"][0] != _NATIVE)
-    return _pixels(plane, (image, interface), header, wcs, on_device=True, stream=interface.get("stream") or 0)
+    plane = _device_plane(
+        interface["data"][0],
+        interface["shape"],
+        strides and [stride // 4 for stride in strides],
+        interface["typestr"][0] != _NATIVE,
+    )
+    return _pixels(
+        plane, (image, interface), header, wcs, on_device=True, stream=interface.get("stream") or 0
+    )
 
 
 # --- any image ---
 
+
 def _is_nddata(image: Any) -> bool:
-    """Whether an image is an NDData or CCDData of astropy, or has what these have beside an array."""
-    return not isinstance(image, np.ndarray) and all(hasattr(image, name) for name in ("data", "mask", "wcs", "unit"))
+    """Whether an image is an NDData or CCDData of astropy, or has what these have beside an
+    array."""
+    return not isinstance(image, np.ndarray) and all(
+        hasattr(image, name) for name in ("data", "mask", "wcs", "unit")
+    )
 
 
 def _masked(values: Any, mask: Any) -> Any:
@@ -210,8 +264,11 @@ def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
     return array, _with_unit(header, image), image.wcs if wcs is None else wcs
 
 
-def pixels_of(image: Any, header: Any = None, wcs: Any = None, hdu: str = "", plane: str = "") -> Pixels:
-    """The pixels of an array, HDU or open file, of which these options choose HDU and plane; srcfind.find says of which."""
+def pixels_of(
+    image: Any, header: Any = None, wcs: Any = None, hdu: str = "", plane: str = ""
+) -> Pixels:
+    """The pixels of an array, HDU or open file, of which these options choose HDU and plane;
+    srcfind.find says of which."""
     if is_hdu_list(image):
         image = choose_hdu(image, hdu)
     if is_hdu(image):

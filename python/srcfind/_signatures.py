@@ -1,4 +1,5 @@
-"""The options of a search and the types of their values: what editors complete and type checkers look at.
+"""The options of a search and the types of their values: what editors complete and type checkers
+look at.
 
 A search itself reads none of this: _options.py and the library check what they are given.
 """
@@ -23,9 +24,11 @@ Positions = Union[Path, "Table"]
 
 
 class Options(TypedDict, total=False):
-    """The options of `find` and `Finder`, for functions that hand them on: `**options: Unpack[srcfind.Options]`.
+    """The options of `find` and `Finder`, for functions that hand them on: `**options:
+    Unpack[srcfind.Options]`.
 
-    None stands for the default. A str where several numbers can be given is what the command takes, as "60,20".
+    None stands for the default. A str where several numbers can be given is what the command takes,
+    as "60,20".
     """
 
     # The options: written by scripts/lists.

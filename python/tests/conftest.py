@@ -1,8 +1,9 @@
-"""What the tests of the Python package share. They test the package that is installed, beside the command.
+"""What the tests of the Python package share. They test the package that is installed, beside the
+command.
 
 SRCFIND    the command, built from the same tree
-FAKE_CUDA  a CUDA module without CUDA (tests/unit/fake_cuda.c), for a package with test hooks; without it some tests are
-           skipped
+FAKE_CUDA  a CUDA module without CUDA (tests/unit/fake_cuda.c), for a package with test hooks;
+           without it some tests are skipped
 """
 import os
 import shutil
@@ -43,7 +44,9 @@ def path(tmp_path):
 @pytest.fixture(scope="session")
 def browser():
     """Chromium without a window, for the pages of srcfind-page."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="python3-selenium is not installed")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="python3-selenium is not installed"
+    )
     from selenium.webdriver.chrome.service import Service
 
     if not shutil.which("chromium") or not shutil.which("chromedriver"):

@@ -19,9 +19,15 @@ def strided(array, layout):
     """The same values in another layout of memory."""
     height, width = array.shape
     wide = np.zeros((2 * height, 2 * width + 3), array.dtype)
-    places = {"contiguous": wide[:height, :width].copy(), "padded": wide[:height, :width], "rows": wide[::2, :width],
-              "columns": wide[:height, :2 * width:2], "upwards": wide[height - 1::-1, :width],
-              "fortran": np.zeros((width, height), array.dtype).T, "axes": wide[None, None, :height, 2:width + 2]}
+    places = {
+        "contiguous": wide[:height, :width].copy(),
+        "padded": wide[:height, :width],
+        "rows": wide[::2, :width],
+        "columns": wide[:height, : 2 * width : 2],
+        "upwards": wide[height - 1 :: -1, :width],
+        "fortran": np.zeros((width, height), array.dtype).T,
+        "axes": wide[None, None, :height, 2 : width + 2],
+    }
     places[layout][...] = array
     return places[layout]
 
@@ -38,7 +44,13 @@ def random_image(seed):
     image = strided(pixels.astype(dtype), layouts[seed % len(layouts)])
     if seed % 5 == 0:
         image = np.ma.MaskedArray(image, random.random(image.shape) < 0.02)
-    options = ({}, {"island": 3}, {"rms_box": (24, 8)}, {"negative": True, "connectivity": 8}, {"beam": (9, 7, 20.5)})
+    options = (
+        {},
+        {"island": 3},
+        {"rms_box": (24, 8)},
+        {"negative": True, "connectivity": 8},
+        {"beam": (9, 7, 20.5)},
+    )
     return image, options[seed % 4 + (seed % 3 == 0)]
 
 
@@ -79,14 +91,24 @@ def peak_memory(image):
 
 
 def test_no_copy(path):
-    """float32 in either byte order, read-only, mapped from a file, with rows that are apart, is searched where it is."""
+    """float32 in either byte order, read-only, mapped from a file, with rows that are apart, is
+    searched where it is."""
     image = t.noise(1000, 1200)
     mapped = np.memmap(path("pixels"), ">f4", "w+", shape=image.shape)
     mapped[...] = image
     mapped.flush()
     read_only = np.memmap(path("pixels"), ">f4", "r", shape=image.shape)
     swapped = image.astype(image.dtype.newbyteorder())
-    for array in (image, swapped, read_only, image[100:, :1000], image[::2], swapped[None], image[:, :1], image[:1]):
+    for array in (
+        image,
+        swapped,
+        read_only,
+        image[100:, :1000],
+        image[::2],
+        swapped[None],
+        image[:, :1],
+        image[:1],
+    ):
         assert peak_memory(array) < image.nbytes / 50
     for array in (image.astype(np.float64), image[:, ::-1], np.asfortranarray(image)):
         assert image.nbytes <= peak_memory(array) < 1.1 * image.nbytes
@@ -105,10 +127,13 @@ def test_alignment():
 def test_rounded_once():
     """As NumPy rounds to float32; what is too large there is blank."""
     image = np.random.default_rng(1).normal(0, 1, (50, 60))
-    image[10, 10], image[20, 20] = 1e300, 100 + 2.0 ** -40
+    image[10, 10], image[20, 20] = 1e300, 100 + 2.0**-40
     catalogue = srcfind.find(image)
     assert catalogue.background.n_blank == 1
-    assert catalogue.background == srcfind.find(np.where(image > 1e200, np.nan, image).astype(np.float32)).background
+    assert (
+        catalogue.background
+        == srcfind.find(np.where(image > 1e200, np.nan, image).astype(np.float32)).background
+    )
     assert srcfind.find(image.tolist()).background == catalogue.background
 
 
@@ -130,15 +155,28 @@ def test_wrong_shapes(shape):
 def test_no_pixels(shape):
     """A ValueError that says the size as the command does: width x height."""
     size = " x ".join(map(str, shape[::-1]))
-    for array in (np.zeros(shape, np.float32), np.zeros(shape), np.ma.zeros(shape, ">i2"), np.zeros(shape).tolist(),
-                  units.Quantity(np.zeros(shape), "Jy"), NDData(np.zeros(shape))):
+    for array in (
+        np.zeros(shape, np.float32),
+        np.zeros(shape),
+        np.ma.zeros(shape, ">i2"),
+        np.zeros(shape).tolist(),
+        units.Quantity(np.zeros(shape), "Jy"),
+        NDData(np.zeros(shape)),
+    ):
         if np.shape(array) == shape:  # a list may have lost an axis
             with pytest.raises(ValueError, match=f"this array of {size} has none"):
                 srcfind.find(array)
 
 
 def test_wrong_arrays():
-    for array in (np.zeros((5, 5), complex), np.zeros((5, 5), bool), np.array([[None]]), np.array([["a"]]), None, 1 + 2j):
+    for array in (
+        np.zeros((5, 5), complex),
+        np.zeros((5, 5), bool),
+        np.array([[None]]),
+        np.array([["a"]]),
+        None,
+        1 + 2j,
+    ):
         with pytest.raises(TypeError, match="real numbers"):
             srcfind.find(array)
     with pytest.raises(srcfind.InputError, match="none of the 25 pixels"):
@@ -150,7 +188,10 @@ def test_masked_of_astropy():
     image = t.noise(60, 70)
     mask, before = image > 30, image.copy()
     expected = srcfind.find(np.ma.MaskedArray(image, mask), header="BUNIT   = 'Jy/beam'".ljust(80))
-    for array in (Masked(image, mask) * units.Jy / units.beam, Masked(units.Quantity(image, "Jy / beam"), mask)):
+    for array in (
+        Masked(image, mask) * units.Jy / units.beam,
+        Masked(units.Quantity(image, "Jy / beam"), mask),
+    ):
         found = srcfind.find(array)
         assert_same(found, expected)
         assert (found.background.n_blank, found.image.unit) == (mask.sum(), "Jy/beam")
@@ -160,8 +201,10 @@ def test_masked_of_astropy():
 
 # --- astropy.nddata ---
 
+
 def test_ccddata(path):
-    """A file that CCDData reads gives the catalogue of the file; mask is True where a pixel is blank."""
+    """A file that CCDData reads gives the catalogue of the file; mask is True where a pixel is
+    blank."""
     image = t.noise(60, 70)
     image[5, 6] = np.nan
     fits.PrimaryHDU(image, t.sky_header(RESTFRQ=1.4e9)).writeto(path("image.fits"))
@@ -169,33 +212,53 @@ def test_ccddata(path):
     assert_same(srcfind.find(data), expected)
     assert len(expected) > 5
     data.mask = image > 30
-    blanked, before = np.where(data.mask, np.nan, image), (data.data.copy(), data.mask.copy(), data.header.copy())
+    blanked, before = np.where(data.mask, np.nan, image), (
+        data.data.copy(),
+        data.mask.copy(),
+        data.header.copy(),
+    )
     fits.PrimaryHDU(blanked, t.sky_header(RESTFRQ=1.4e9)).writeto(path("blanked.fits"))
     found = srcfind.find(data, island=3)
     assert_same(found, srcfind.find(path("blanked.fits"), island=3))
     assert found.background.n_blank == data.mask.sum() + 1 > 10
     assert np.array_equal(np.isnan(found.map("snr")), np.isnan(blanked))
-    assert (found.image.unit, found.image.beam.major, found.image.frequency) == ("Jy/beam", 2.5e-3, 1.4e9)
+    assert (found.image.unit, found.image.beam.major, found.image.frequency) == (
+        "Jy/beam",
+        2.5e-3,
+        1.4e9,
+    )
     for one, other in zip(before, (data.data, data.mask, data.header)):
         np.testing.assert_array_equal(one, other)
     assert isinstance(data.data, np.ndarray) and not isinstance(data.data, np.ma.MaskedArray)
 
 
 def test_parts_of_ccddata(path):
-    """A slice has the positions of the whole; what is given counts more than what the data has; its unit more than BUNIT."""
+    """A slice has the positions of the whole; what is given counts more than what the data has; its
+    unit more than BUNIT."""
     fits.PrimaryHDU(t.noise(90, 110), t.sky_header()).writeto(path("image.fits"))
     data = CCDData.read(path("image.fits"))
-    whole, part = srcfind.find(path("image.fits"), rms=1, background=0), srcfind.find(data[10:80, 5:], rms=1, background=0)
+    whole, part = srcfind.find(path("image.fits"), rms=1, background=0), srcfind.find(
+        data[10:80, 5:], rms=1, background=0
+    )
     inner = part.array[part.array["Flags"] & 1 == 0]
-    places = [np.flatnonzero((whole.array["Xpeak"] == row["Xpeak"] + 5) & (whole.array["Ypeak"] == row["Ypeak"] + 10)) for row in inner]
+    places = [
+        np.flatnonzero(
+            (whole.array["Xpeak"] == row["Xpeak"] + 5) & (whole.array["Ypeak"] == row["Ypeak"] + 10)
+        )
+        for row in inner
+    ]
     assert len(inner) > 5 and all(len(place) == 1 for place in places)
     for name in ("RA", "DEC", "Total_flux"):
-        np.testing.assert_allclose(whole.array[name][np.concatenate(places)], inner[name], rtol=1e-9)
+        np.testing.assert_allclose(
+            whole.array[name][np.concatenate(places)], inner[name], rtol=1e-9
+        )
     scaled = data.convert_unit_to("mJy / beam")
     assert scaled.header["BUNIT"] == "Jy/beam" and srcfind.find(scaled).image.unit == "mJy/beam"
     assert srcfind.find(data, header=t.sky_header(BUNIT="K")).image.unit == "K"
     wcs = WCS(t.sky_header(CRVAL1=200.0))
-    np.testing.assert_array_equal(srcfind.find(data, wcs=wcs).array["RA"], srcfind.find(data.data, wcs=wcs).array["RA"])
+    np.testing.assert_array_equal(
+        srcfind.find(data, wcs=wcs).array["RA"], srcfind.find(data.data, wcs=wcs).array["RA"]
+    )
 
 
 def test_nddata():
@@ -204,8 +267,14 @@ def test_nddata():
     mask = (image > 20).astype(np.uint8) * 4
     expected = srcfind.find(np.where(mask, np.nan, image))
     masked = np.ma.MaskedArray(image, mask == 4)
-    for data in (NDData(image, mask=mask), NDData(image, mask=mask != 0), NDData(masked), NDData(image[None], mask=mask[None]),
-                 NDData(np.ma.MaskedArray(image, image > 40), mask=mask != 0), NDDataRef(image.astype(">f4"), mask=mask != 0)):
+    for data in (
+        NDData(image, mask=mask),
+        NDData(image, mask=mask != 0),
+        NDData(masked),
+        NDData(image[None], mask=mask[None]),
+        NDData(np.ma.MaskedArray(image, image > 40), mask=mask != 0),
+        NDDataRef(image.astype(">f4"), mask=mask != 0),
+    ):
         assert_same(srcfind.find(data), expected)
     assert_same(srcfind.find(NDData(image)), srcfind.find(image))
     assert_same(srcfind.find(NDData(image, mask=False, meta={"BUNIT": "K"})), srcfind.find(image))
@@ -220,9 +289,12 @@ def test_nddata():
 
 # --- HDUs ---
 
+
 @pytest.mark.parametrize("hdu", [fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU])
 def test_hdus(hdu, path):
-    header = t.sky_header(BITPIX=16, BSCALE=0.5, BZERO=100.0) if hdu is fits.ImageHDU else t.sky_header()
+    header = (
+        t.sky_header(BITPIX=16, BSCALE=0.5, BZERO=100.0) if hdu is fits.ImageHDU else t.sky_header()
+    )
     values = (t.noise(60, 70, sigma=9)).astype(np.int16 if hdu is fits.ImageHDU else np.float32)
     before = [] if hdu is fits.PrimaryHDU else [fits.PrimaryHDU()]
     fits.HDUList([*before, hdu(values, header)]).writeto(path("image.fits"))
@@ -237,14 +309,40 @@ def test_hdus(hdu, path):
 def cube_file(path):
     """A file with a table, an image, and a cube of 3 x 2 planes that differ."""
     cube = np.array([[t.noise(60, 70, seed=2 * i + k) for k in range(2)] for i in range(3)])
-    header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e8, CUNIT3="Hz", CTYPE4="STOKES", CRVAL4=1.0, CRPIX4=1.0, CDELT4=1.0)
+    header = t.sky_header(
+        CTYPE3="FREQ",
+        CRVAL3=1e9,
+        CRPIX3=1.0,
+        CDELT3=1e8,
+        CUNIT3="Hz",
+        CTYPE4="STOKES",
+        CRVAL4=1.0,
+        CRPIX4=1.0,
+        CDELT4=1.0,
+    )
     table = fits.BinTableHDU.from_columns([fits.Column("a", "D", array=[1.0])], name="ROWS")
-    fits.HDUList([fits.PrimaryHDU(), table, fits.ImageHDU(t.noise(50, 80), t.sky_header(), name="SCI"),
-                  fits.ImageHDU(cube, header, name="cube")]).writeto(path)
+    fits.HDUList(
+        [
+            fits.PrimaryHDU(),
+            table,
+            fits.ImageHDU(t.noise(50, 80), t.sky_header(), name="SCI"),
+            fits.ImageHDU(cube, header, name="cube"),
+        ]
+    ).writeto(path)
 
 
-@pytest.mark.parametrize("options", [{}, {"hdu": 2}, {"hdu": "sci"}, {"hdu": "Cube"}, {"hdu": 3, "plane": 2}, {"hdu": 3, "plane": (1, 3)},
-                                     {"hdu": "2", "plane": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"hdu": 2},
+        {"hdu": "sci"},
+        {"hdu": "Cube"},
+        {"hdu": 3, "plane": 2},
+        {"hdu": 3, "plane": (1, 3)},
+        {"hdu": "2", "plane": 1},
+    ],
+)
 def test_open_files(options, path):
     """The HDU and the plane are those of a search of the file."""
     cube_file(path("cube.fits"))
@@ -262,10 +360,15 @@ def test_open_files(options, path):
 def test_wrong_open_files(path):
     cube_file(path("cube.fits"))
     with fits.open(path("cube.fits")) as hdus:
-        for options, message in (({"hdu": 7}, r"there is no HDU 7; there are: 0 \(no image\), 1 ROWS \(table\), 2 SCI \(80 x 50\), 3 CUBE \(70 x 60 x 2 x 3\)"),
-                                 ({"hdu": "ROWS"}, "HDU ROWS is not an image of two or more axes; there are"),
-                                 ({"hdu": 3, "plane": 3}, "there is no plane 3 on axis 3, which has 2"),
-                                 ({"hdu": 2, "plane": (1, 2)}, "there is no plane 2 on axis 4, which has 1")):
+        for options, message in (
+            (
+                {"hdu": 7},
+                r"there is no HDU 7; there are: 0 \(no image\), 1 ROWS \(table\), 2 SCI \(80 x 50\), 3 CUBE \(70 x 60 x 2 x 3\)",
+            ),
+            ({"hdu": "ROWS"}, "HDU ROWS is not an image of two or more axes; there are"),
+            ({"hdu": 3, "plane": 3}, "there is no plane 3 on axis 3, which has 2"),
+            ({"hdu": 2, "plane": (1, 2)}, "there is no plane 2 on axis 4, which has 1"),
+        ):
             with pytest.raises(srcfind.InputError, match=message):
                 srcfind.find(hdus, **options)
             with pytest.raises(srcfind.InputError):

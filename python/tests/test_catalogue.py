@@ -27,7 +27,8 @@ OTHERS_OF_COMMAND = ("--negative", "--rms-box=40,13", "-i3", "--blank=0")
 def test_table(path):
     """Every cell is that of the CSV; what is empty there is NaN or "", and not masked."""
     image = path("image.fits")
-    fits.PrimaryHDU(t.noise(120, 130), t.sky_header(CDELT1=None)).writeto(image)  # has no coordinates
+    # has no coordinates
+    fits.PrimaryHDU(t.noise(120, 130), t.sky_header(CDELT1=None)).writeto(image)
     for file in (SAMPLE, image):
         table = srcfind.find(file).table
         rows = list(csv.DictReader(t.run(file, "-q", check=True).stdout.splitlines()))
@@ -51,9 +52,16 @@ def test_facts(path):
             assert table[name].info.description == expected[name].info.description
             assert table[name].info.meta == expected[name].info.meta
         ours, theirs = dict(table.meta), dict(expected.meta)
-        set_options = {name.replace("-", "_"): str(value) for name, value in theirs.pop("options").items()
-                       if value is not None}
-        assert set_options == {"island": "5", **ours.pop("options")} == {"island": "5", **found.options}
+        set_options = {
+            name.replace("-", "_"): str(value)
+            for name, value in theirs.pop("options").items()
+            if value is not None
+        }
+        assert (
+            set_options
+            == {"island": "5", **ours.pop("options")}
+            == {"island": "5", **found.options}
+        )
         assert ours == theirs
         written = t.find(SAMPLE, *of_command)
         for name, value in written["quality"].items():
@@ -67,7 +75,8 @@ def test_facts(path):
 
 
 def test_empty_integers():
-    """They are masked in a table, with and without a unit, and nothing else is; an array has the least integer."""
+    """They are masked in a table, with and without a unit, and nothing else is; an array has the
+    least integer."""
     found = srcfind.find(SAMPLE)
     for name in ("Xpeak", "N_pix"):
         found.array[name][3] = np.iinfo(np.int64).min
@@ -75,33 +84,54 @@ def test_empty_integers():
     for name in ("Xpeak", "N_pix"):
         assert table[name].mask.tolist() == [i == 3 for i in range(len(found))]
         assert table[name][0] == found.array[name][0] * (table[name].unit or 1)
-    assert table["Xpeak"].unit == units.pix and table["Xpeak"].dtype == table["N_pix"].dtype == np.int64
-    assert not any(hasattr(table[name], "mask") for name in table.colnames if name not in ("Xpeak", "N_pix"))
+    assert (
+        table["Xpeak"].unit == units.pix
+        and table["Xpeak"].dtype == table["N_pix"].dtype == np.int64
+    )
+    assert not any(
+        hasattr(table[name], "mask") for name in table.colnames if name not in ("Xpeak", "N_pix")
+    )
 
 
 def test_columns_of_options(path):
     """Those of --deblend and --fit, with the units and descriptions of the ECSV."""
-    for options, of_command in (({"deblend": True}, ["--deblend"]), ({"contrast": 2}, ["--contrast=2"]), ({"fit": True}, ["--fit"]),
-                                ({"shapes": "free"}, ["--shapes=free"])):
+    for options, of_command in (
+        ({"deblend": True}, ["--deblend"]),
+        ({"contrast": 2}, ["--contrast=2"]),
+        ({"fit": True}, ["--fit"]),
+        ({"shapes": "free"}, ["--shapes=free"]),
+    ):
         table = srcfind.find(SAMPLE, **options).table
         t.run(SAMPLE, "-q", "-o", path("c.ecsv"), *of_command, check=True)
         expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
         assert table.colnames == expected.colnames
-        assert ("S_Code" in table.colnames, "E_DC_PA" in table.colnames) == (True, "fit" in options or "shapes" in options)
+        assert ("S_Code" in table.colnames, "E_DC_PA" in table.colnames) == (
+            True,
+            "fit" in options or "shapes" in options,
+        )
         for name in table.colnames:
             assert getattr(table[name], "unit", None) == getattr(expected[name], "unit", None)
             assert table[name].info.description == expected[name].info.description
 
 
 def test_planes(path):
-    """Those of --measure-in, by a list of paths; pixels in memory are measured in files, too; a pickle has them."""
+    """Those of --measure-in, by a list of paths; pixels in memory are measured in files, too; a
+    pickle has them."""
     sky.make(["200", path("sky.fits"), "--density", "900", "--seed", "5"])
     pixels, header = fits.getdata(path("sky.fits")), fits.getheader(path("sky.fits"))
     name = "a, b and a name that is longer than thirty-two characters.fits"
     stokes = header.copy()
     stokes.update(CTYPE3="STOKES", CRVAL3=1.0, CRPIX3=1.0, CDELT3=1.0)
     fits.writeto(path(name), np.array([pixels, 2 * pixels]), stokes)
-    t.run(path("sky.fits"), "-q", "--measure-in", "%s,%s" % (path(name).replace(",", ",,"), path("sky.fits")), "-o", path("c.ecsv"), check=True)
+    t.run(
+        path("sky.fits"),
+        "-q",
+        "--measure-in",
+        "%s,%s" % (path(name).replace(",", ",,"), path("sky.fits")),
+        "-o",
+        path("c.ecsv"),
+        check=True,
+    )
     expected = QTable.read(path("c.planes.ecsv"), format="ascii.ecsv")
     found = srcfind.find(path("sky.fits"), measure_in=[path(name), pathlib.Path(path("sky.fits"))])
     planes = found.planes
@@ -109,14 +139,24 @@ def test_planes(path):
     assert "rows of a plane in" in repr(planes) and planes.planes is planes.gaussians is None
     assert planes.table.colnames == expected.colnames
     for column in expected.colnames:
-        cells = expected[column].filled("") if expected[column].dtype.kind == "U" and hasattr(expected[column], "filled") else expected[column]
-        assert np.array_equal(planes.array[column], np.asarray(cells), equal_nan=planes.array[column].dtype.kind == "f")
+        cells = (
+            expected[column].filled("")
+            if expected[column].dtype.kind == "U" and hasattr(expected[column], "filled")
+            else expected[column]
+        )
+        assert np.array_equal(
+            planes.array[column],
+            np.asarray(cells),
+            equal_nan=planes.array[column].dtype.kind == "f",
+        )
     assert list(planes.array["Image"][:3]) == [path(name)] * 2 + [path("sky.fits")]
     for table in (planes, found.gaussians):
         assert repr((table.quality, table.notes)) == repr((found.quality, found.notes))
     again = srcfind.find(pixels, header=header, measure_in=path("sky.fits"))
     assert np.array_equal(again.planes.array["Total_flux"], planes.array["Total_flux"][2::3])
-    assert np.array_equal(pickle.loads(pickle.dumps(found)).planes.array["Total_flux"], planes.array["Total_flux"])
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(found)).planes.array["Total_flux"], planes.array["Total_flux"]
+    )
     with pytest.raises(srcfind.OptionError, match="rows of planes cannot be written as reg"):
         planes.write(path("planes.reg"))
     assert srcfind.find(SAMPLE).planes is None
@@ -143,7 +183,18 @@ def test_gaussians(path):
     sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])
     for negative in (False, True):
         found = srcfind.find(path("sky.fits"), group=2, negative=negative)
-        t.run(path("sky.fits"), "-q", "--group", "2", *["--negative"] * negative, "--save", "gaussians", "-o", path("c.ecsv"), check=True)
+        t.run(
+            path("sky.fits"),
+            "-q",
+            "--group",
+            "2",
+            *["--negative"] * negative,
+            "--save",
+            "gaussians",
+            "-o",
+            path("c.ecsv"),
+            check=True,
+        )
         expected = QTable.read(path("c.gaussians.ecsv"), format="ascii.ecsv")
         gaussians = found.gaussians
         assert len(gaussians) == len(expected) == found.array["N_Gaus"].sum() > len(found) > 50
@@ -153,9 +204,16 @@ def test_gaussians(path):
         del found
         assert gaussians.table.colnames == expected.colnames
         for name in expected.colnames:
-            assert np.array_equal(gaussians.array[name], np.asarray(expected[name]), equal_nan=gaussians.array[name].dtype.kind == "f")
+            assert np.array_equal(
+                gaussians.array[name],
+                np.asarray(expected[name]),
+                equal_nan=gaussians.array[name].dtype.kind == "f",
+            )
         assert np.array_equal(copy.gaussians.array["Total_flux"], gaussians.array["Total_flux"])
-        sums = {source: gaussians.array["Total_flux"][gaussians.array["Source_id"] == source].sum() for source in found_flux}
+        sums = {
+            source: gaussians.array["Total_flux"][gaussians.array["Source_id"] == source].sum()
+            for source in found_flux
+        }
         assert all(abs(sums[source] / flux - 1) < 1e-12 for source, flux in found_flux.items())
         gaussians.write(path("again.ecsv"), overwrite=True)
         with open(path("again.ecsv")) as again, open(path("c.gaussians.ecsv")) as written:
@@ -164,23 +222,34 @@ def test_gaussians(path):
 
 
 def test_notes(path):
-    """They are warnings at the line of the caller, with the texts of the command; a pickle has them, and plain noise has none."""
+    """They are warnings at the line of the caller, with the texts of the command; a pickle has
+    them, and plain noise has none."""
     image = t.noise(60, 70)
     image[:20] = 0
     beam = t.sky_header(BMAJ=1.5e-3, BMIN=1.5e-3, BUNIT="mjy/beam")
-    for name, pixels, header in (("zeros.fits", image, t.sky_header()), ("beam.fits", image, beam), ("none.fits", t.noise(200, 210), t.sky_header())):
+    for name, pixels, header in (
+        ("zeros.fits", image, t.sky_header()),
+        ("beam.fits", image, beam),
+        ("none.fits", t.noise(200, 210), t.sky_header()),
+    ):
         fits.PrimaryHDU(pixels, header).writeto(path(name))
-        lines = t.run(path(name), "-o", path("c.csv"), check=True).stderr.splitlines()[1:]  # without the summary
+        # without the summary
+        lines = t.run(path(name), "-o", path("c.csv"), check=True).stderr.splitlines()[1:]
         for find in (srcfind.find, srcfind.Finder().find):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 found = find(path(name))
             assert ["srcfind: %s" % warning.message for warning in caught] == lines
             assert ["srcfind: %s: %s" % (path(name), note) for note in found.notes] == lines
-            assert all(warning.category is srcfind.SrcfindWarning and warning.filename == __file__ for warning in caught)
+            assert all(
+                warning.category is srcfind.SrcfindWarning and warning.filename == __file__
+                for warning in caught
+            )
         assert pickle.loads(pickle.dumps(found)).notes == found.notes
         assert (len(lines) == 0) == (name == "none.fits"), lines
-    with pytest.warns(srcfind.SrcfindWarning, match="^some 33% of the pixels are exactly 0: .* --blank 0"):
+    with pytest.warns(
+        srcfind.SrcfindWarning, match="^some 33% of the pixels are exactly 0: .* --blank 0"
+    ):
         srcfind.find(image)
     assert issubclass(srcfind.SrcfindWarning, UserWarning)
 
@@ -193,9 +262,14 @@ def test_units():
     assert table["Xpeak"].unit == units.pix and table["Xpeak"].dtype == np.int64
     catalogue = srcfind.find(image, header=t.sky_header(BUNIT="some unit"))
     assert catalogue.table["Peak_flux"].unit is None
-    assert catalogue.table["Peak_flux"].info.meta == {"ucd": catalogue.columns[15].ucd, "unit": "some unit"}
+    assert catalogue.table["Peak_flux"].info.meta == {
+        "ucd": catalogue.columns[15].ucd,
+        "unit": "some unit",
+    }
     assert catalogue.table.meta["bunit"] == "some unit"
-    assert srcfind.find(image, header=t.sky_header(BUNIT="K km/s")).table["Peak_flux"].unit == units.Unit("K km/s")
+    assert srcfind.find(image, header=t.sky_header(BUNIT="K km/s")).table[
+        "Peak_flux"
+    ].unit == units.Unit("K km/s")
     without = srcfind.find(image).table
     assert without["Peak_flux"].unit is None and "unit" not in without["Peak_flux"].info.meta
 
@@ -211,20 +285,43 @@ def test_array():
 
 def rows_of(page):
     """The cells of each row of a table."""
-    root = xml.etree.ElementTree.fromstring("<div>%s</div>" % page.replace("<br>", "\n").replace("&hellip;", "..."))
-    return ["".join(part.itertext()) for part in root.findall("p")], [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+    root = xml.etree.ElementTree.fromstring(
+        "<div>%s</div>" % page.replace("<br>", "\n").replace("&hellip;", "...")
+    )
+    return ["".join(part.itertext()) for part in root.findall("p")], [
+        ["".join(cell.itertext()) for cell in row] for row in root.iter("tr")
+    ]
 
 
 def test_html(path):
-    """A notebook has the facts, names and units, and ten rows at most; texts are escaped, and what does not apply is empty."""
+    """A notebook has the facts, names and units, and ten rows at most; texts are escaped, and what
+    does not apply is empty."""
     found = srcfind.find(SAMPLE, threshold=5.5)
     found.array["N_pix"][0] = np.iinfo(np.int64).min
     found.array["E_RA"][1] = np.nan
     (facts,), (names, units_of_columns, *rows) = rows_of(found._repr_html_())
-    assert facts.startswith("%d sources in %s, rms " % (len(found), SAMPLE)) and "threshold=5.5" in facts and "arcsec at" in facts
-    assert (names, units_of_columns) == ([column.name for column in found.columns], [column.unit for column in found.columns])
-    assert [row[names.index("Source_id")] for row in rows] == ["1", "2", "3", "4", "5", "...", *map(str, range(len(found) - 4, len(found) + 1))]
-    assert rows[0][names.index("Source_Name")] == found.array["Source_Name"][0] and float(rows[0][names.index("RA")]) > 180
+    assert (
+        facts.startswith("%d sources in %s, rms " % (len(found), SAMPLE))
+        and "threshold=5.5" in facts
+        and "arcsec at" in facts
+    )
+    assert (names, units_of_columns) == (
+        [column.name for column in found.columns],
+        [column.unit for column in found.columns],
+    )
+    assert [row[names.index("Source_id")] for row in rows] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "...",
+        *map(str, range(len(found) - 4, len(found) + 1)),
+    ]
+    assert (
+        rows[0][names.index("Source_Name")] == found.array["Source_Name"][0]
+        and float(rows[0][names.index("RA")]) > 180
+    )
     assert rows[0][names.index("N_pix")] == rows[1][names.index("E_RA")] == ""
     image = t.noise(60, 70)
     image[:20] = 0
@@ -243,21 +340,41 @@ def test_no_source():
     found = srcfind.find(np.arange(20.0).reshape(4, 5), header=t.sky_header())
     assert (len(found), len(found.array), len(found.table)) == (0, 0, 0)
     assert found.table["RA"].unit == units.deg
-    assert repr(found) == "<srcfind.Catalogue of 0 sources in an array of 4 x 5 pixels, rms 5.766 Jy/beam>"
+    assert (
+        repr(found)
+        == "<srcfind.Catalogue of 0 sources in an array of 4 x 5 pixels, rms 5.766 Jy/beam>"
+    )
 
 
 FIT = {"fit": True, "negative": True}
 FIT_OF_COMMAND = ("--fit", "--negative")
 
 
-@pytest.mark.parametrize("options, of_command", [({}, ()), (OTHERS, OTHERS_OF_COMMAND), (FIT, FIT_OF_COMMAND)])
+@pytest.mark.parametrize(
+    "options, of_command", [({}, ()), (OTHERS, OTHERS_OF_COMMAND), (FIT, FIT_OF_COMMAND)]
+)
 def test_maps(options, of_command, path):
     """Those of a file and of an array are those that --save writes."""
     image = t.noise(310, 290)
     image[:20, :30] = 0
     fits.PrimaryHDU(image, t.sky_header()).writeto(path("image.fits"))
-    names = ("rms", "background", "snr", *(("sources", "model", "residual") if options is FIT else ()), "islands")
-    t.run(path("image.fits"), "-q", "-o", path("c.csv"), "--save", ",".join(names), *of_command, check=True)
+    names = (
+        "rms",
+        "background",
+        "snr",
+        *(("sources", "model", "residual") if options is FIT else ()),
+        "islands",
+    )
+    t.run(
+        path("image.fits"),
+        "-q",
+        "-o",
+        path("c.csv"),
+        "--save",
+        ",".join(names),
+        *of_command,
+        check=True,
+    )
     swapped = image.astype(image.dtype.newbyteorder())
     for array in (path("image.fits"), image, swapped, np.repeat(image, 2, 1)[:, ::2]):
         header = {} if isinstance(array, str) else {"header": t.sky_header()}
@@ -265,7 +382,10 @@ def test_maps(options, of_command, path):
         for name in names:
             saved = fits.getdata(path("c.%s.fits" % name))
             made = found.map(name)
-            assert made.dtype == (np.int32 if name in ("islands", "sources") else np.float32) and made.dtype.isnative
+            assert (
+                made.dtype == (np.int32 if name in ("islands", "sources") else np.float32)
+                and made.dtype.isnative
+            )
             np.testing.assert_array_equal(made, saved)
         np.testing.assert_array_equal(found.segments, saved)
     assert saved.max() > 5
@@ -290,22 +410,38 @@ def pickled(catalogue):
 
 @pytest.mark.parametrize("options", [{}, OTHERS, {"fit": True, "negative": True}])
 def test_pickle(options, path):
-    """The table with its units and facts, the image and its noise come back; maps and files cannot be made."""
+    """The table with its units and facts, the image and its noise come back; maps and files cannot
+    be made."""
     for image in (SAMPLE, t.noise(60, 70, seed=4)):
         found = srcfind.find(image, **options)
         found.array["Xpeak"][0] = np.iinfo(np.int64).min  # empty
-        for back in (pickle.loads(pickled(found)), copy.deepcopy(found), pickle.loads(pickled(pickle.loads(pickled(found))))):
-            assert back.array.tobytes() == found.array.tobytes() and back.array.dtype == found.array.dtype
+        for back in (
+            pickle.loads(pickled(found)),
+            copy.deepcopy(found),
+            pickle.loads(pickled(pickle.loads(pickled(found)))),
+        ):
+            assert (
+                back.array.tobytes() == found.array.tobytes()
+                and back.array.dtype == found.array.dtype
+            )
             assert (len(back), repr(back)) == (len(found), repr(found))
             for name in ("columns", "options", "run", "background"):
                 assert getattr(back, name) == getattr(found, name)
             for name in ("image", "quality"):  # which have NaN
                 assert repr(getattr(back, name)) == repr(getattr(found, name))
-            assert back.table.meta == found.table.meta and back.table.colnames == found.table.colnames
+            assert (
+                back.table.meta == found.table.meta and back.table.colnames == found.table.colnames
+            )
             for name in back.table.colnames:
-                assert getattr(back.table[name], "unit", None) == getattr(found.table[name], "unit", None)
+                assert getattr(back.table[name], "unit", None) == getattr(
+                    found.table[name], "unit", None
+                )
                 assert back.table[name].info.meta == found.table[name].info.meta
-            for call in (lambda: back.map("rms"), lambda: back.segments, lambda: back.write(path("c.csv"))):
+            for call in (
+                lambda: back.map("rms"),
+                lambda: back.segments,
+                lambda: back.write(path("c.csv")),
+            ):
                 with pytest.raises(ValueError, match="search the image again, or write its table"):
                     call()
         assert not os.path.exists(path("c.csv"))
@@ -320,24 +456,54 @@ def assert_same_table(found, expected):
     assert found.array.tobytes() == expected.array.tobytes()
     assert found.table.meta == expected.table.meta and repr(found) == repr(expected)
     for name in found.table.colnames:
-        assert getattr(found.table[name], "unit", None) == getattr(expected.table[name], "unit", None)
+        assert getattr(found.table[name], "unit", None) == getattr(
+            expected.table[name], "unit", None
+        )
         assert found.table[name].info.meta == expected.table[name].info.meta
 
 
 def test_completeness(path):
     """The tables are those of the command; pixels in memory have the same."""
     pixels, header = fits.getdata(SAMPLE), fits.getheader(SAMPLE)
-    t.run(SAMPLE, "-q", "--local", "--negative", "--completeness=80", "--seed=3", "-o", path("c.ecsv"), check=True)
+    t.run(
+        SAMPLE,
+        "-q",
+        "--local",
+        "--negative",
+        "--completeness=80",
+        "--seed=3",
+        "-o",
+        path("c.ecsv"),
+        check=True,
+    )
     for image, given in ((SAMPLE, {}), (pixels, {"header": header})):
         found = srcfind.find(image, local=True, negative=True, completeness=80, seed=3, **given)
         for name, n in (("completeness", 17), ("reliability", 8)):
-            table, expected = getattr(found, name), QTable.read(path(f"c.{name}.ecsv"), format="ascii.ecsv")
-            assert len(table) == n and f"{n} bins of sources in" in repr(table) and table.completeness is table.reliability is None
+            table, expected = getattr(found, name), QTable.read(
+                path(f"c.{name}.ecsv"), format="ascii.ecsv"
+            )
+            assert (
+                len(table) == n
+                and f"{n} bins of sources in" in repr(table)
+                and table.completeness is table.reliability is None
+            )
             assert table.table.colnames == expected.colnames
             for column in expected.colnames:
-                cells = np.ma.filled(expected[column].value if hasattr(expected[column], "unit") else expected[column], np.nan) \
-                    if expected[column].dtype.kind == "f" else expected[column]
-                assert np.array_equal(table.array[column], np.asarray(cells), equal_nan=expected[column].dtype.kind == "f")
+                cells = (
+                    np.ma.filled(
+                        expected[column].value
+                        if hasattr(expected[column], "unit")
+                        else expected[column],
+                        np.nan,
+                    )
+                    if expected[column].dtype.kind == "f"
+                    else expected[column]
+                )
+                assert np.array_equal(
+                    table.array[column],
+                    np.asarray(cells),
+                    equal_nan=expected[column].dtype.kind == "f",
+                )
         assert sum(found.completeness.array["Injected"][:7]) == 80
     assert srcfind.find(SAMPLE, completeness=True).options["completeness"] == "2000"
     without = srcfind.find(SAMPLE)
@@ -347,7 +513,8 @@ def test_completeness(path):
 
 
 def test_pickle_of_tables(path):
-    """The tables of Gaussians, planes and bins come back with their catalogue, or alone; they have no maps either."""
+    """The tables of Gaussians, planes and bins come back with their catalogue, or alone; they have
+    no maps either."""
     found = srcfind.find(SAMPLE, fit=True, measure_in=[SAMPLE], negative=True, completeness=20)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         back = pickle.loads(pickle.dumps(found, protocol))
@@ -357,9 +524,16 @@ def test_pickle_of_tables(path):
             for table in (getattr(back, name), pickle.loads(pickle.dumps(expected, protocol))):
                 assert_same_table(table, expected)
                 assert len(table) >= min(len(found), 8) and table.gaussians is table.planes is None
-                for call in (lambda: table.map("rms"), lambda: table.segments, lambda: table.write(path("c.csv")),
-                             lambda: table.write(path("c.csv"), columns="RA")):
-                    with pytest.raises(srcfind.OptionError, match="was pickled has its table, but no maps, and cannot be written"):
+                for call in (
+                    lambda: table.map("rms"),
+                    lambda: table.segments,
+                    lambda: table.write(path("c.csv")),
+                    lambda: table.write(path("c.csv"), columns="RA"),
+                ):
+                    with pytest.raises(
+                        srcfind.OptionError,
+                        match="was pickled has its table, but no maps, and cannot be written",
+                    ):
                         call()
     without = pickle.loads(pickle.dumps(srcfind.find(SAMPLE)))
     assert without.gaussians is without.planes is without.completeness is None
@@ -375,15 +549,31 @@ def test_pickle_to_another_process():
 def test_write(path, tmp_path):
     """Each format by its suffix or name gives the file of the command."""
     found = srcfind.find(SAMPLE)
-    for suffix in ("csv", "json", "vot", "xml", "fits", "ecsv", "reg", "crtf", "txt", "CSV", "csv.gz"):
+    for suffix in (
+        "csv",
+        "json",
+        "vot",
+        "xml",
+        "fits",
+        "ecsv",
+        "reg",
+        "crtf",
+        "txt",
+        "CSV",
+        "csv.gz",
+    ):
         found.write(tmp_path / ("ours." + suffix))
         t.run(SAMPLE, "-q", "-o", path("theirs." + suffix), check=True)
-        assert (tmp_path / ("ours." + suffix)).read_bytes() == (tmp_path / ("theirs." + suffix)).read_bytes()
+        assert (tmp_path / ("ours." + suffix)).read_bytes() == (
+            tmp_path / ("theirs." + suffix)
+        ).read_bytes()
     found.write(path("plain"))
     found.write(path("odd.name"), "Csv")
     for name in ("plain", "odd.name"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "ours.csv").read_bytes()
-    with pytest.raises(srcfind.OptionError, match=r"c.tsv: no format has this suffix; there are .csv, .json"):
+    with pytest.raises(
+        srcfind.OptionError, match=r"c.tsv: no format has this suffix; there are .csv, .json"
+    ):
         found.write(path("c.tsv"))
     with pytest.raises(srcfind.OptionError, match="there is no format tsv"):
         found.write(path("c.csv"), "tsv")
@@ -394,7 +584,8 @@ def test_write(path, tmp_path):
 
 
 def test_overwrite(path, tmp_path):
-    """A file that is there is an error, and stays as it is, unless it is to be replaced; a device is no such file."""
+    """A file that is there is an error, and stays as it is, unless it is to be replaced; a device
+    is no such file."""
     found = srcfind.find(t.noise(100, 110), header=t.sky_header(RESTFRQ=1.4e9), fit=True)
     for name in ("c.csv", "link.csv", "c.cluster"):
         (tmp_path / "c.csv").write_text("mine")
@@ -404,9 +595,13 @@ def test_overwrite(path, tmp_path):
         written = path("c.sagecal") if name == "c.cluster" else path(name)
         format = "SAGECal" if name == "c.cluster" else None
         for keywords in ({}, {"overwrite": False}):
-            with pytest.raises(FileExistsError, match="%s: this file exists: overwrite=True replaces it" % name):
+            with pytest.raises(
+                FileExistsError, match="%s: this file exists: overwrite=True replaces it" % name
+            ):
                 found.write(written, format, **keywords)
-        assert (tmp_path / name).read_text() == "mine" and (name != "c.cluster" or not os.path.exists(written))
+        assert (tmp_path / name).read_text() == "mine" and (
+            name != "c.cluster" or not os.path.exists(written)
+        )
         found.write(written, format, overwrite=True)
         assert (tmp_path / name).read_text() != "mine"
     (tmp_path / "c.cluster").unlink()
@@ -423,24 +618,46 @@ def test_columns_to_write(path, tmp_path):
     """They are those of --columns, as a text or a list; the catalogue keeps its own."""
     found = srcfind.find(SAMPLE, fit=True)
     names = [column.name for column in found.columns]
-    for columns, of_command in (("RA=ra,DEC=dec,Total_flux:mJy=int_flux", "RA=ra,DEC=dec,Total_flux:mJy=int_flux"), ("@aegean", "@aegean"),
-                                (["N_pix", "Peak_flux=f", "'x'=c"], "N_pix,Peak_flux=f,'x'=c"), (("Image", "Beam_Maj"), "Image,Beam_Maj")):
+    for columns, of_command in (
+        ("RA=ra,DEC=dec,Total_flux:mJy=int_flux", "RA=ra,DEC=dec,Total_flux:mJy=int_flux"),
+        ("@aegean", "@aegean"),
+        (["N_pix", "Peak_flux=f", "'x'=c"], "N_pix,Peak_flux=f,'x'=c"),
+        (("Image", "Beam_Maj"), "Image,Beam_Maj"),
+    ):
         for suffix in ("csv", "json", "vot", "fits", "ecsv"):
-            t.run(SAMPLE, "-q", "--fit", "--columns", of_command, "-o", path("theirs." + suffix), check=True)
+            t.run(
+                SAMPLE,
+                "-q",
+                "--fit",
+                "--columns",
+                of_command,
+                "-o",
+                path("theirs." + suffix),
+                check=True,
+            )
             found.write(path("ours." + suffix), columns=columns, overwrite=True)
-            assert (tmp_path / ("ours." + suffix)).read_bytes() == (tmp_path / ("theirs." + suffix)).read_bytes()
+            assert (tmp_path / ("ours." + suffix)).read_bytes() == (
+                tmp_path / ("theirs." + suffix)
+            ).read_bytes()
     found.write(path("all.csv"))
     with open(path("all.csv")) as written:
         assert next(csv.reader(written)) == names == [column.name for column in found.columns]
-    for columns, name, message in (("Flux", "c.csv", "columns: there is no column Flux"), ([], "c.csv", "columns: "), ("N_pix:Jy", "c.csv", "cannot be converted"),
-                                   ("@none", "c.csv", "there is no list @none"), ("RA", "c.reg", "columns: reg has columns of its own: choose csv"),
-                                   ("RA", "c.skymodel", "columns: skymodel has columns of its own")):
+    for columns, name, message in (
+        ("Flux", "c.csv", "columns: there is no column Flux"),
+        ([], "c.csv", "columns: "),
+        ("N_pix:Jy", "c.csv", "cannot be converted"),
+        ("@none", "c.csv", "there is no list @none"),
+        ("RA", "c.reg", "columns: reg has columns of its own: choose csv"),
+        ("RA", "c.skymodel", "columns: skymodel has columns of its own"),
+    ):
         with pytest.raises(srcfind.Error, match=message):
             found.write(path(name), columns=columns)
         assert not os.path.exists(path(name))
     with pytest.raises(srcfind.OptionError, match="columns: DC_Maj needs --fit"):
         srcfind.find(t.noise(60, 70)).write(path("c.csv"), columns="DC_Maj")
-    with pytest.raises(srcfind.OptionError, match="tables of Gaussians, planes and bins have all of their columns"):
+    with pytest.raises(
+        srcfind.OptionError, match="tables of Gaussians, planes and bins have all of their columns"
+    ):
         found.gaussians.write(path("c.csv"), columns="RA")
 
 
@@ -448,7 +665,9 @@ def test_columns_in_threads(path, monkeypatch):
     """Another thread chooses its columns when those of the first are written, and not before."""
     found = srcfind.find(SAMPLE)
     call = found._finder._call
-    other = threading.Thread(target=found.write, args=(path("other.csv"),), kwargs={"columns": "DEC"})
+    other = threading.Thread(
+        target=found.write, args=(path("other.csv"),), kwargs={"columns": "DEC"}
+    )
 
     def call_and_wait(*arguments):
         call(*arguments)
@@ -466,27 +685,52 @@ def test_columns_in_threads(path, monkeypatch):
 
 
 def test_sky_models(path, tmp_path):
-    """They are the command's, with the list of clusters beside SAGECal's, and are refused as there."""
+    """They are the command's, with the list of clusters beside SAGECal's, and are refused as
+    there."""
     header = t.sky_header(RESTFRQ=1.4e9)
     fits.PrimaryHDU(t.noise(100, 110), header).writeto(path("image.fits"))
-    for kind, letter in (({}, []), ({"patches": "source", "spectral_index": -0.7}, ["--patches", "source", "--spectral-index=-0.7"])):
+    for kind, letter in (
+        ({}, []),
+        (
+            {"patches": "source", "spectral_index": -0.7},
+            ["--patches", "source", "--spectral-index=-0.7"],
+        ),
+    ):
         found = srcfind.find(path("image.fits"), fit=True, **kind)
         of_pixels = srcfind.find(t.noise(100, 110), header=header, fit=True, **kind)
         for name in ("skymodel", "sagecal"):
-            t.run(path("image.fits"), "-q", "--fit", *letter, "-o", path("theirs." + name), check=True)
+            t.run(
+                path("image.fits"), "-q", "--fit", *letter, "-o", path("theirs." + name), check=True
+            )
             for one in (found, found.gaussians, of_pixels):
                 one.write(tmp_path / ("ours." + name), overwrite=True)
-                assert (tmp_path / ("ours." + name)).read_text() == (tmp_path / ("theirs." + name)).read_text()
+                assert (tmp_path / ("ours." + name)).read_text() == (
+                    tmp_path / ("theirs." + name)
+                ).read_text()
         assert (tmp_path / "ours.cluster").read_text() == (tmp_path / "theirs.cluster").read_text()
     for catalogue, name, error, message in (
-            (srcfind.find(path("image.fits")), "c.skymodel", srcfind.OptionError, "skymodel lists Gaussians, and none were fitted: add --fit"),
-            (srcfind.find(t.noise(100, 110), fit=True), "c.skymodel", srcfind.InputError, "the image: the format skymodel needs sky coordinates"),
-            (found, "c.sagecal.gz", srcfind.OptionError, "no format has this suffix"),
-            (found, "c.cluster", srcfind.OptionError, "no format has this suffix")):
+        (
+            srcfind.find(path("image.fits")),
+            "c.skymodel",
+            srcfind.OptionError,
+            "skymodel lists Gaussians, and none were fitted: add --fit",
+        ),
+        (
+            srcfind.find(t.noise(100, 110), fit=True),
+            "c.skymodel",
+            srcfind.InputError,
+            "the image: the format skymodel needs sky coordinates",
+        ),
+        (found, "c.sagecal.gz", srcfind.OptionError, "no format has this suffix"),
+        (found, "c.cluster", srcfind.OptionError, "no format has this suffix"),
+    ):
         with pytest.raises(error, match=message):
             catalogue.write(path(name))
         assert not os.path.exists(path(name))
-    for name, format, message in (("c.gz", "skymodel", "leave .gz out"), ("c.cluster", "sagecal", "the list of clusters has this name")):
+    for name, format, message in (
+        ("c.gz", "skymodel", "leave .gz out"),
+        ("c.cluster", "sagecal", "the list of clusters has this name"),
+    ):
         with pytest.raises(srcfind.OptionError, match=message):
             found.write(path(name), format)
     with pytest.raises(srcfind.OptionError, match="patches: it is of sky models"):
@@ -502,25 +746,40 @@ def test_write_replaces_no_image(path):
     before = [open(image, "rb").read() for image in images]
     for found in (srcfind.find(images[0]), srcfind.find(t.noise(60, 70))):
         for image in images:
-            with pytest.raises(srcfind.OptionError, match="would replace this file, which is no catalogue of srcfind"):
+            with pytest.raises(
+                srcfind.OptionError,
+                match="would replace this file, which is no catalogue of srcfind",
+            ):
                 found.write(image, overwrite=True)
         for _ in range(2):
             found.write(path("c.fits"), overwrite=True)
     os.link(images[0], path("c.cluster"))
-    with pytest.raises(srcfind.OptionError, match="c.cluster: the list of clusters would replace this file"):
-        srcfind.find(t.noise(60, 70), header=t.sky_header(RESTFRQ=1.4e9), fit=True).write(path("c.sagecal"), overwrite=True)
+    with pytest.raises(
+        srcfind.OptionError, match="c.cluster: the list of clusters would replace this file"
+    ):
+        srcfind.find(t.noise(60, 70), header=t.sky_header(RESTFRQ=1.4e9), fit=True).write(
+            path("c.sagecal"), overwrite=True
+        )
     assert not os.path.exists(path("c.sagecal"))
     assert [open(image, "rb").read() for image in images] == before
 
 
 def test_scales(path):
-    """True stands for the option without a list; the column Scale, and what quality tells of scales that are too wide."""
+    """True stands for the option without a list; the column Scale, and what quality tells of scales
+    that are too wide."""
     sky.make(["400", path("sky.fits"), "--wide", "8", "--seed", "3"])
     for scales, option in ((True, "--scales"), ([2, 60], "--scales=60,2")):
         found = srcfind.find(path("sky.fits"), local=True, island=3, scales=scales)
-        t.run(path("sky.fits"), "-q", "--local", "-i", "3", option, "-o", path("c.ecsv"), check=True)
+        t.run(
+            path("sky.fits"), "-q", "--local", "-i", "3", option, "-o", path("c.ecsv"), check=True
+        )
         expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
-        assert np.array_equal(found.array["Scale"], expected["Scale"]) and found.array["Scale"].max() >= 2
+        assert (
+            np.array_equal(found.array["Scale"], expected["Scale"])
+            and found.array["Scale"].max() >= 2
+        )
         assert np.array_equal(found.array["Total_flux"], np.asarray(expected["Total_flux"]))
-        assert np.array_equal(found.quality.widest_left_out, np.nan if scales is True else 60, equal_nan=True)
+        assert np.array_equal(
+            found.quality.widest_left_out, np.nan if scales is True else 60, equal_nan=True
+        )
         assert found.quality.background_p10 < found.quality.background_p90

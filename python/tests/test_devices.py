@@ -1,4 +1,5 @@
-"""Arrays on a CUDA device, by DLPack and __cuda_array_interface__: with a module whose devices have the host's memory."""
+"""Arrays on a CUDA device, by DLPack and __cuda_array_interface__: with a module whose devices have
+the host's memory."""
 import ctypes
 import os
 import sys
@@ -41,8 +42,13 @@ class WithOffset(WithDLPack):
 class WithInterface:
     def __init__(self, array, contiguous=False, **others):
         self.__cuda_array_interface__ = {
-            "version": 3, "data": (array.ctypes.data, True), "shape": array.shape, "typestr": array.dtype.str,
-            "strides": None if contiguous else array.strides, **others}
+            "version": 3,
+            "data": (array.ctypes.data, True),
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "strides": None if contiguous else array.strides,
+            **others,
+        }
         self.array = array
 
 
@@ -52,13 +58,26 @@ def wide():
     return array
 
 
-@pytest.mark.parametrize("image", [
-    WithDLPack(IMAGE), WithDLPack(wide()[:, :, 7:137]), WithOffset(IMAGE), WithInterface(IMAGE),
-    WithInterface(IMAGE, contiguous=True), WithInterface(wide()[:, :, 7:137], stream=1),
-    WithInterface(IMAGE.astype(">f4")), WithInterface(IMAGE.astype("<f4"))])
+@pytest.mark.parametrize(
+    "image",
+    [
+        WithDLPack(IMAGE),
+        WithDLPack(wide()[:, :, 7:137]),
+        WithOffset(IMAGE),
+        WithInterface(IMAGE),
+        WithInterface(IMAGE, contiguous=True),
+        WithInterface(wide()[:, :, 7:137], stream=1),
+        WithInterface(IMAGE.astype(">f4")),
+        WithInterface(IMAGE.astype("<f4")),
+    ],
+)
 def test_catalogue(fake_cuda, image):
     """That of the same array on the host, with all options that change pixels."""
-    for options in ({}, {"negative": True, "blank": IMAGE[5, 5], "island": 3}, {"local": True, "device": 0}):
+    for options in (
+        {},
+        {"negative": True, "blank": IMAGE[5, 5], "island": 3},
+        {"local": True, "device": 0},
+    ):
         expected = srcfind.find(IMAGE, header=t.sky_header(), **{**options, "device": "cpu"})
         found = srcfind.find(image, header=t.sky_header(), **options)
         assert len(found) > 5 and (found.run.backend, found.run.device) == ("cuda", "fake")
@@ -95,7 +114,7 @@ def test_device_of_the_array(fake_cuda, monkeypatch):
 
 
 def test_streams():
-    for stream, expected in ((None, 0), (1, 1), (2, 2), (0x7f0000001230, 0x7f0000001230)):
+    for stream, expected in ((None, 0), (1, 1), (2, 2), (0x7F0000001230, 0x7F0000001230)):
         assert pixels_of(WithInterface(IMAGE, stream=stream)).stream == expected
     assert pixels_of(WithDLPack(IMAGE)).stream == 0
 
@@ -103,13 +122,21 @@ def test_streams():
 def test_wrong_arrays():
     double, masked = IMAGE.astype(np.float64), WithInterface(IMAGE, mask=WithInterface(IMAGE > 0))
     odd = np.zeros((5, 5), [("a", "u1"), ("b", "f4")])["b"]
-    cases = [(TypeError, "float32", WithInterface(double)), (TypeError, "float32", WithDLPack(double)),
-             (TypeError, "without a mask", masked), (TypeError, "float32", WithInterface(IMAGE.astype("i4"))),
-             (ValueError, "aligned", WithInterface(odd))]
+    cases = [
+        (TypeError, "float32", WithInterface(double)),
+        (TypeError, "float32", WithDLPack(double)),
+        (TypeError, "without a mask", masked),
+        (TypeError, "float32", WithInterface(IMAGE.astype("i4"))),
+        (ValueError, "aligned", WithInterface(odd)),
+    ]
     for wrapped in (WithInterface, WithDLPack):
-        cases += [(ValueError, "contiguous", wrapped(IMAGE[:, ::2])), (ValueError, "contiguous", wrapped(IMAGE[::-1])),
-                  (ValueError, "contiguous", wrapped(IMAGE.T)), (ValueError, "two axes", wrapped(IMAGE[0])),
-                  (ValueError, "two axes", wrapped(np.stack([IMAGE, IMAGE])))]
+        cases += [
+            (ValueError, "contiguous", wrapped(IMAGE[:, ::2])),
+            (ValueError, "contiguous", wrapped(IMAGE[::-1])),
+            (ValueError, "contiguous", wrapped(IMAGE.T)),
+            (ValueError, "two axes", wrapped(IMAGE[0])),
+            (ValueError, "two axes", wrapped(np.stack([IMAGE, IMAGE]))),
+        ]
     for kind, message, image in cases:
         with pytest.raises(kind, match=message):
             pixels_of(image)
@@ -118,19 +145,23 @@ def test_wrong_arrays():
 def test_without_a_device():
     for image in (WithDLPack(IMAGE), WithInterface(IMAGE)):
         references = sys.getrefcount(IMAGE)
-        with pytest.raises(srcfind.DeviceError, match="pixels on a device cannot be searched by the CPU"):
+        with pytest.raises(
+            srcfind.DeviceError, match="pixels on a device cannot be searched by the CPU"
+        ):
             srcfind.find(image, device="cpu")
         assert sys.getrefcount(IMAGE) == references
 
 
 def test_dlpack_on_the_host():
     """An array of another library that is on the host is searched there."""
+
     class OnHost(WithDLPack):
         def __dlpack_device__(self):
             return 1, 0
 
         def __array__(self, dtype=None, copy=None):
             return self.array
+
     assert srcfind.find(OnHost(IMAGE)).run.backend == "cpu"
     assert pixels_of(OnHost(IMAGE)).struct.values == pixels_of(IMAGE).struct.values
 
@@ -144,7 +175,11 @@ class Device:
             self.runtime = ctypes.CDLL("/usr/local/cuda/lib64/libcudart.so")
         except OSError:
             pytest.skip("there is no CUDA runtime")
-        if "SRCFIND_CUDA_MODULE" in os.environ or self.runtime.cudaGetDeviceCount(ctypes.byref(n)) != 0 or n.value == 0:
+        if (
+            "SRCFIND_CUDA_MODULE" in os.environ
+            or self.runtime.cudaGetDeviceCount(ctypes.byref(n)) != 0
+            or n.value == 0
+        ):
             pytest.skip("there is no CUDA device, or another module stands in for it")
         self.stream = ctypes.c_void_p()
         self.call("cudaStreamCreate", ctypes.byref(self.stream))
@@ -153,19 +188,27 @@ class Device:
         assert getattr(self.runtime, name)(*arguments) == 0, name
 
     def image(self, array, width, **others):
-        """The first columns of an array, on the device: they are there when the stream has come so far."""
+        """The first columns of an array, on the device: they are there when the stream has come so
+        far."""
         memory, size = ctypes.c_void_p(), ctypes.c_size_t(array.nbytes)
         self.call("cudaMalloc", ctypes.byref(memory), size)
-        self.call("cudaMemcpyAsync", memory, ctypes.c_void_p(array.ctypes.data), size, 1, self.stream)
+        self.call(
+            "cudaMemcpyAsync", memory, ctypes.c_void_p(array.ctypes.data), size, 1, self.stream
+        )
         return WithInterface(array[:, :width], data=(memory.value, False), **others)
 
 
 def test_on_a_device():
-    """The catalogue of the CPU, of arrays in either byte order and with rows that are apart, in the order of a stream."""
+    """The catalogue of the CPU, of arrays in either byte order and with rows that are apart, in the
+    order of a stream."""
     device, large = Device(), t.noise(2000, 1700, n_sources=300)
     finder = srcfind.Finder(island=3, device=0)
     for array in (large, large.astype(">f4")):
         for width in (1700, 1500):
-            found = finder.find(device.image(array, width, stream=device.stream.value), header=t.sky_header())
+            found = finder.find(
+                device.image(array, width, stream=device.stream.value), header=t.sky_header()
+            )
             assert found.run.backend == "cuda" and len(found) > 200
-            assert_same(found, srcfind.find(large[:, :width], header=t.sky_header(), island=3, device="cpu"))
+            assert_same(
+                found, srcfind.find(large[:, :width], header=t.sky_header(), island=3, device="cpu")
+            )

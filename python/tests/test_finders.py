@@ -18,12 +18,31 @@ IMAGE = t.noise(200, 220)
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
-@pytest.mark.parametrize("name, value, text", [
-    ("threshold", 6, "6"), ("threshold", np.float32(5.5), "5.5"), ("island", "3.5", "3.5"), ("local", True, "yes"),
-    ("rms_box", (60, 20), "60,20"), ("rms_box", [np.int64(60), 20], "60,20"), ("beam", (10, 8.5, 40), "10,8.5,40"),
-    ("beam", 10, "10,10,0"), ("background", "zero", "zero"), ("background", -0.25, "-0.25"), ("blank", 0, "0"),
-    ("rms", 1e-5, "1e-05"), ("min_pixels", 3, "3"), ("connectivity", 8, "8"), ("negative", False, "no"),
-    ("mask", pathlib.Path("a/mask.fits"), "a/mask.fits"), ("hdu", "SCI", "SCI"), ("plane", 3, "3"), ("kappa", None, "3"), ("negative", np.bool_(True), "yes")])
+@pytest.mark.parametrize(
+    "name, value, text",
+    [
+        ("threshold", 6, "6"),
+        ("threshold", np.float32(5.5), "5.5"),
+        ("island", "3.5", "3.5"),
+        ("local", True, "yes"),
+        ("rms_box", (60, 20), "60,20"),
+        ("rms_box", [np.int64(60), 20], "60,20"),
+        ("beam", (10, 8.5, 40), "10,8.5,40"),
+        ("beam", 10, "10,10,0"),
+        ("background", "zero", "zero"),
+        ("background", -0.25, "-0.25"),
+        ("blank", 0, "0"),
+        ("rms", 1e-5, "1e-05"),
+        ("min_pixels", 3, "3"),
+        ("connectivity", 8, "8"),
+        ("negative", False, "no"),
+        ("mask", pathlib.Path("a/mask.fits"), "a/mask.fits"),
+        ("hdu", "SCI", "SCI"),
+        ("plane", 3, "3"),
+        ("kappa", None, "3"),
+        ("negative", np.bool_(True), "yes"),
+    ],
+)
 def test_options(name, value, text):
     options = srcfind.Finder(**{name: value}).options
     assert options.get(name, "no" if value is False else None) == text
@@ -31,25 +50,46 @@ def test_options(name, value, text):
 
 
 def test_unknown_options():
-    for name, near in (("treshold", "threshold"), ("rmsbox", "rms_box"), ("rms-box", "rms_box"), ("zzz", "kappa")):
-        with pytest.raises(TypeError, match="there is no option %s: did you mean .*%s" % (name, near)):
+    for name, near in (
+        ("treshold", "threshold"),
+        ("rmsbox", "rms_box"),
+        ("rms-box", "rms_box"),
+        ("zzz", "kappa"),
+    ):
+        with pytest.raises(
+            TypeError, match="there is no option %s: did you mean .*%s" % (name, near)
+        ):
             srcfind.find(IMAGE, **{name: 1})
     with pytest.raises(TypeError, match="beam: .* not dict"):
         srcfind.find(IMAGE, beam={})
     with pytest.raises(TypeError, match="local: True or False, not 1"):
         srcfind.Finder(local=1)
-    with pytest.raises(TypeError, match="at: .*, not Catalogue: write it to a file, and give its path"):
+    with pytest.raises(
+        TypeError, match="at: .*, not Catalogue: write it to a file, and give its path"
+    ):
         srcfind.Finder(at=srcfind.find(np.ones((5, 6))))
     with pytest.raises(TypeError, match="no option gpu in Python: see device=0"):
         srcfind.Finder(gpu=True)
 
 
 def test_errors(path):
-    cases = [(srcfind.OptionError, ValueError, "threshold", lambda: srcfind.find(IMAGE, threshold=-1)),
-             (srcfind.OptionError, ValueError, "island", lambda: srcfind.Finder(island=6)),
-             (srcfind.InputError, OSError, "mask.fits: No such file", lambda: srcfind.find(IMAGE, mask="mask.fits")),
-             (srcfind.InputError, OSError, "none.fits: No such file", lambda: srcfind.find(path("none.fits"))),
-             (srcfind.DeviceError, RuntimeError, "CUDA", lambda: srcfind.find(IMAGE, device=1000))]
+    cases = [
+        (srcfind.OptionError, ValueError, "threshold", lambda: srcfind.find(IMAGE, threshold=-1)),
+        (srcfind.OptionError, ValueError, "island", lambda: srcfind.Finder(island=6)),
+        (
+            srcfind.InputError,
+            OSError,
+            "mask.fits: No such file",
+            lambda: srcfind.find(IMAGE, mask="mask.fits"),
+        ),
+        (
+            srcfind.InputError,
+            OSError,
+            "none.fits: No such file",
+            lambda: srcfind.find(path("none.fits")),
+        ),
+        (srcfind.DeviceError, RuntimeError, "CUDA", lambda: srcfind.find(IMAGE, device=1000)),
+    ]
     for kind, builtin, message, call in cases:
         with pytest.raises(kind, match=message) as caught:
             call()
@@ -90,6 +130,7 @@ def in_threads(n, work):
             results[i] = work(i)
         except Exception as error:
             results[i] = error
+
     threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
     for thread in threads:
         thread.start()
@@ -112,11 +153,13 @@ def test_one_finder_in_threads():
             with pytest.raises(srcfind.InputError, match="none%d" % i):
                 finder.find("none%d.fits" % i)
         return True
+
     assert in_threads(4, work) == [True] * 4
 
 
 def test_two_finders_at_the_same_time(fake_cuda):
-    """Each search waits until the other one is at work, too: the lock of Python's interpreter is not held."""
+    """Each search waits until the other one is at work, too: the lock of Python's interpreter is
+    not held."""
     program = """
 import sys
 sys.path[:0] = sys.argv[1:]
@@ -126,13 +169,19 @@ def work(i):
 results = t.in_threads(2, work)
 assert results == ["cuda", "cuda"], results
 """
-    subprocess.run([sys.executable, "-c", program, os.path.dirname(t.__file__), os.path.dirname(__file__)], check=True,
-                   env={**os.environ, "FAKE_CUDA_TOGETHER": "2"}, timeout=t.HANG)
+    subprocess.run(
+        [sys.executable, "-c", program, os.path.dirname(t.__file__), os.path.dirname(__file__)],
+        check=True,
+        env={**os.environ, "FAKE_CUDA_TOGETHER": "2"},
+        timeout=t.HANG,
+    )
 
 
 def search_in_child(finder, catalogue, results):
     found = finder.find(IMAGE)
-    results.put((found.array.tobytes(), found.segments.tobytes(), catalogue.map("islands").tobytes()))
+    results.put(
+        (found.array.tobytes(), found.segments.tobytes(), catalogue.map("islands").tobytes())
+    )
 
 
 def test_forked_process():
@@ -141,7 +190,9 @@ def test_forked_process():
     found = finder.find(IMAGE)
     context = multiprocessing.get_context("fork")
     results = context.Queue()
-    children = [context.Process(target=search_in_child, args=(finder, found, results)) for _ in range(2)]
+    children = [
+        context.Process(target=search_in_child, args=(finder, found, results)) for _ in range(2)
+    ]
     for child in children:
         child.start()
     of_children = [results.get(timeout=t.HANG) for _ in children]
@@ -154,7 +205,8 @@ def test_forked_process():
 
 
 def test_fork_during_a_search():
-    """A child that is forked while a thread of the parent uses the finder is not stopped by its lock."""
+    """A child that is forked while a thread of the parent uses the finder is not stopped by its
+    lock."""
     finder = srcfind.Finder(threads=2, device="cpu")
     context = multiprocessing.get_context("fork")
     child = context.Process(target=finder.find, args=(IMAGE,))
@@ -166,8 +218,19 @@ def test_fork_during_a_search():
 
 # --- signals ---
 
-LONG = {"fit": True, "local": True, "scales": [2, 4, 8], "completeness": 100000, "threads": 1, "device": "cpu"}  # a search of many seconds
-SKY = {"image": t.noise(1200, 1200, n_sources=200), "header": t.sky_header(BMAJ=5 / 3600, BMIN=5 / 3600)}
+# a search of many seconds
+LONG = {
+    "fit": True,
+    "local": True,
+    "scales": [2, 4, 8],
+    "completeness": 100000,
+    "threads": 1,
+    "device": "cpu",
+}
+SKY = {
+    "image": t.noise(1200, 1200, n_sources=200),
+    "header": t.sky_header(BMAJ=5 / 3600, BMIN=5 / 3600),
+}
 
 
 def with_signals(number, handler, times, call):
@@ -204,7 +267,8 @@ def test_interrupt_of_the_keyboard(path, kind):
 
 
 def test_handlers_of_signals():
-    """A handler runs during a search. What it raises ends the search; it cannot use the finder, but another one."""
+    """A handler runs during a search. What it raises ends the search; it cannot use the finder, but
+    another one."""
     finder, sizes = srcfind.Finder(**LONG), []
 
     def handle(number, frame):

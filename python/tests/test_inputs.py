@@ -1,4 +1,5 @@
-"""Masks, maps and positions in memory: the bytes of a search that has them in files, and no file that stays."""
+"""Masks, maps and positions in memory: the bytes of a search that has them in files, and no file
+that stays."""
 import gc
 import os
 import tempfile
@@ -17,8 +18,12 @@ from conftest import assert_same
 SHAPE = 90, 110
 IMAGE = t.noise(*SHAPE, sigma=4).astype(np.float32)
 MASK = np.indices(SHAPE).sum(0) % 37 > 2
-MAPS = {"rms_map": np.linspace(3, 6, IMAGE.size).reshape(SHAPE), "background_map": np.sin(np.arange(IMAGE.size)).reshape(SHAPE),
-        "detect_on": t.noise(*SHAPE, sigma=4, seed=5), "mask": MASK}
+MAPS = {
+    "rms_map": np.linspace(3, 6, IMAGE.size).reshape(SHAPE),
+    "background_map": np.sin(np.arange(IMAGE.size)).reshape(SHAPE),
+    "detect_on": t.noise(*SHAPE, sigma=4, seed=5),
+    "mask": MASK,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +46,10 @@ def image(path):
 
 # --- maps ---
 
-@pytest.mark.parametrize("names", [["mask"], ["rms_map"], ["background_map"], ["detect_on"], list(MAPS)])
+
+@pytest.mark.parametrize(
+    "names", [["mask"], ["rms_map"], ["background_map"], ["detect_on"], list(MAPS)]
+)
 def test_maps(names, image, path):
     """Arrays and paths give the same catalogue and maps, for an image in a file and in an array."""
     in_files, in_memory = {}, {name: MAPS[name] for name in names}
@@ -50,21 +58,34 @@ def test_maps(names, image, path):
         fits.PrimaryHDU(MAPS[name].astype(np.float32), t.sky_header()).writeto(in_files[name])
     expected = srcfind.find(image, island=3, device="cpu", **in_files)
     assert len(expected) > 5
-    for found in (srcfind.find(image, island=3, device="cpu", **in_memory),
-                  srcfind.find(IMAGE, header=t.sky_header(), island=3, device="cpu", **in_memory),
-                  srcfind.find(IMAGE, header=t.sky_header(), island=3, device="cpu", **in_files)):
+    for found in (
+        srcfind.find(image, island=3, device="cpu", **in_memory),
+        srcfind.find(IMAGE, header=t.sky_header(), island=3, device="cpu", **in_memory),
+        srcfind.find(IMAGE, header=t.sky_header(), island=3, device="cpu", **in_files),
+    ):
         assert_same(found, expected)
         assert found.background == expected.background
         for each in ("snr", "rms", "islands"):
             np.testing.assert_array_equal(found.map(each), expected.map(each))
-    assert srcfind.find(image, **in_memory).options == {**srcfind.find(image).options, **{name: name for name in names}}
+    assert srcfind.find(image, **in_memory).options == {
+        **srcfind.find(image).options,
+        **{name: name for name in names},
+    }
 
 
-@pytest.mark.parametrize("options", [{"mask": MASK, "island": 3},
-                                     {"mask": MASK, "detect_on": MAPS["detect_on"], "scales": (2, 4), "fit": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mask": MASK, "island": 3},
+        {"mask": MASK, "detect_on": MAPS["detect_on"], "scales": (2, 4), "fit": True},
+    ],
+)
 def test_devices(options, fake_cuda):
     """Devices search arrays with maps as the CPU does."""
-    found, expected = (srcfind.find(IMAGE, header=t.sky_header(), device=device, **options) for device in (0, "cpu"))
+    found, expected = (
+        srcfind.find(IMAGE, header=t.sky_header(), device=device, **options)
+        for device in (0, "cpu")
+    )
     assert (found.run.backend, expected.run.backend) == ("cuda", "cpu") and len(found) > 5
     assert_same(found, expected)
     np.testing.assert_array_equal(found.segments, expected.segments)
@@ -75,8 +96,15 @@ def test_kinds_of_masks(image):
     expected = srcfind.find(np.where(MASK, IMAGE, np.nan))
     of_file = srcfind.find(np.where(MASK, IMAGE, np.nan), header=t.sky_header())
     assert expected.background.n_blank == (~MASK).sum() > 100
-    for mask in (MASK, MASK.astype("u1"), MASK * 2.5, MASK.astype(">i4").T.copy().T, np.where(MASK, 1, np.nan),
-                 np.ma.MaskedArray(np.ones(SHAPE), ~MASK), Masked(np.ones(SHAPE), ~MASK)):
+    for mask in (
+        MASK,
+        MASK.astype("u1"),
+        MASK * 2.5,
+        MASK.astype(">i4").T.copy().T,
+        np.where(MASK, 1, np.nan),
+        np.ma.MaskedArray(np.ones(SHAPE), ~MASK),
+        Masked(np.ones(SHAPE), ~MASK),
+    ):
         before = mask.copy()
         assert_same(srcfind.find(IMAGE, mask=mask), expected)
         assert srcfind.find(image, mask=mask).background == of_file.background
@@ -86,20 +114,30 @@ def test_kinds_of_masks(image):
 def test_units_of_maps(image):
     """A quantity must have the unit of the image."""
     rms = np.full(SHAPE, 4.0)
-    assert_same(srcfind.find(image, rms_map=rms * units.Jy / units.beam), srcfind.find(image, rms_map=rms))
-    with pytest.raises(srcfind.InputError, match="rms_map: the unit is mJy/beam, and that of the image is Jy/beam"):
+    assert_same(
+        srcfind.find(image, rms_map=rms * units.Jy / units.beam), srcfind.find(image, rms_map=rms)
+    )
+    with pytest.raises(
+        srcfind.InputError, match="rms_map: the unit is mJy/beam, and that of the image is Jy/beam"
+    ):
         srcfind.find(image, rms_map=rms * units.mJy / units.beam)
 
 
 @pytest.mark.parametrize("name", MAPS)
 def test_wrong_maps(name, image):
     for search in (image, IMAGE):
-        with pytest.raises(srcfind.InputError, match=f"(^|: ){name}: 80 x 90 pixels, where the image has 110 x 90"):
+        with pytest.raises(
+            srcfind.InputError, match=f"(^|: ){name}: 80 x 90 pixels, where the image has 110 x 90"
+        ):
             srcfind.find(search, **{name: np.ones((90, 80))})
     for wrong in (np.ones(90), np.ones((2, 90, 110)), np.ones((0, 110))):
         with pytest.raises(ValueError, match=f"{name}: an array with the two axes of the image"):
             srcfind.find(IMAGE, **{name: wrong})
-    for wrong in (np.ones(SHAPE, complex), np.full(SHAPE, "a"), *([] if name == "mask" else [MASK])):
+    for wrong in (
+        np.ones(SHAPE, complex),
+        np.full(SHAPE, "a"),
+        *([] if name == "mask" else [MASK]),
+    ):
         with pytest.raises(TypeError, match=f"{name}: an array of real numbers"):
             srcfind.find(IMAGE, **{name: wrong})
 
@@ -110,13 +148,17 @@ def test_maps_need_files_or_the_host(path, tmp_path):
 
 
 def test_finder_with_a_mask(temporary, image):
-    """The file is written once, stays as long as something may need it, and is not named to the user."""
+    """The file is written once, stays as long as something may need it, and is not named to the
+    user."""
     finder = srcfind.Finder(mask=MASK, threshold=6)
     assert repr(finder) == "Finder(mask=<array>, threshold=6)"
     catalogues = [finder.find(each) for each in (IMAGE, image, IMAGE)]
     assert len(os.listdir(temporary)) == 1
     del finder
-    assert catalogues[0].map("snr").shape == SHAPE and catalogues[0].table.meta["options"]["mask"] == "mask"
+    assert (
+        catalogues[0].map("snr").shape == SHAPE
+        and catalogues[0].table.meta["options"]["mask"] == "mask"
+    )
 
 
 def test_other_grids(image, path):
@@ -128,13 +170,19 @@ def test_other_grids(image, path):
 
 # --- positions ---
 
+
 def test_tables(image, path):
     """Tables give the rows of a file with the same columns; angles are converted to degrees."""
     found = srcfind.find(image, fit=True, island=3)
     found.write(path("found.fits"))
     expected = srcfind.find(image, at=path("found.fits"), fit=True)
     assert len(expected) == len(found) > 5
-    for table in (found.table, Table.read(path("found.fits")), QTable.read(path("found.fits")), Table(found.array)):
+    for table in (
+        found.table,
+        Table.read(path("found.fits")),
+        QTable.read(path("found.fits")),
+        Table(found.array),
+    ):
         assert_same(srcfind.find(image, at=table, fit=True), expected)
     table = QTable({name: found.table[name] for name in ("RA", "DEC", "Source_id")})
     Table(table).write(path("few.csv"))
@@ -150,25 +198,43 @@ def test_tables(image, path):
 
 
 def test_columns_of_tables(path):
-    """Empty cells are no positions; columns that are no numbers or texts are left out; texts name entries."""
-    table = QTable({"Xposn": MaskedColumn([20.0, 30.0, 0.0], mask=[False, False, True]), "Yposn": [40, 50, 60] * units.pix,
-                    "name": ["a", "b,c", 'd "e"'], "place": SkyCoord([1, 2, 3], [4, 5, 6], unit="deg"), "fluxes": np.ones((3, 2))},
-                   meta={"comment": "x", "list": [1]})
+    """Empty cells are no positions; columns that are no numbers or texts are left out; texts name
+    entries."""
+    table = QTable(
+        {
+            "Xposn": MaskedColumn([20.0, 30.0, 0.0], mask=[False, False, True]),
+            "Yposn": [40, 50, 60] * units.pix,
+            "name": ["a", "b,c", 'd "e"'],
+            "place": SkyCoord([1, 2, 3], [4, 5, 6], unit="deg"),
+            "fluxes": np.ones((3, 2)),
+        },
+        meta={"comment": "x", "list": [1]},
+    )
     with open(path("positions.csv"), "w") as stream:
         stream.write('Xposn,Yposn,name\n20,40,a\n30,50,"b,c"\n,60,"d ""e"""\n')
-    assert_same(srcfind.find(IMAGE, at=table, at_all=True), srcfind.find(IMAGE, at=path("positions.csv"), at_all=True))
-    with pytest.raises(srcfind.InputError, match="^at: the image has no sky coordinates, and the catalogue no columns Xposn"):
+    assert_same(
+        srcfind.find(IMAGE, at=table, at_all=True),
+        srcfind.find(IMAGE, at=path("positions.csv"), at_all=True),
+    )
+    with pytest.raises(
+        srcfind.InputError,
+        match="^at: the image has no sky coordinates, and the catalogue no columns Xposn",
+    ):
         srcfind.find(IMAGE, at=Table({"a": [1.0]}))
     assert repr(srcfind.Finder(at=table)) == "Finder(at=<table>)"
 
 
 # --- HDUs ---
 
+
 def test_hdu_lists(path):
     """An open file is searched at its first image, as its path is."""
     table, empty = fits.BinTableHDU(Table({"a": [1, 2]})), fits.PrimaryHDU()
-    for hdus in ([fits.PrimaryHDU(IMAGE, t.sky_header())], [empty, table, fits.ImageHDU(IMAGE, t.sky_header())],
-                 [empty, fits.CompImageHDU(IMAGE, t.sky_header()), fits.ImageHDU(IMAGE[:50])]):
+    for hdus in (
+        [fits.PrimaryHDU(IMAGE, t.sky_header())],
+        [empty, table, fits.ImageHDU(IMAGE, t.sky_header())],
+        [empty, fits.CompImageHDU(IMAGE, t.sky_header()), fits.ImageHDU(IMAGE[:50])],
+    ):
         fits.HDUList(hdus).writeto(path("image.fits"), overwrite=True)
         with fits.open(path("image.fits")) as opened:
             found = srcfind.find(opened)

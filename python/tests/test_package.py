@@ -13,11 +13,14 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
 def test_files():
-    """The modules, the extension, the CUDA module and the libraries of a wheel, but no command but srcfind-page, no header and no manual."""
+    """The modules, the extension, the CUDA module and the libraries of a wheel, but no command but
+    srcfind-page, no header and no manual."""
     for file in importlib.metadata.files("srcfind"):
         if file.name == "srcfind-page":
             continue
-        assert file.parts[0] in ("srcfind", "srcfind.libs") or file.parts[0].startswith("srcfind-"), file
+        assert file.parts[0] in ("srcfind", "srcfind.libs") or file.parts[0].startswith(
+            "srcfind-"
+        ), file
     assert not srcfind.__file__.startswith(t.SOURCE_ROOT)
 
 
@@ -40,8 +43,12 @@ assert not any(name.partition(".")[0] == "astropy" for name in sys.modules)
 
 
 def test_print_as_promised():
-    result = subprocess.run([sys.executable, "-c", "import srcfind; print(srcfind.find(%r).table)" % SAMPLE], check=True,
-                            capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", "import srcfind; print(srcfind.find(%r).table)" % SAMPLE],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert "J123031.24+122043.7" in result.stdout and result.stderr == ""
 
 
@@ -51,7 +58,11 @@ def test_examples():
     image[20, 30:32] = 100, 300
     n = 0
     for module in (srcfind, srcfind._finder, srcfind._catalogue, srcfind._merge):
-        result = doctest.testmod(module, extraglobs={"image": image, "find": srcfind.find, "merge": srcfind.merge}, report=True)
+        result = doctest.testmod(
+            module,
+            extraglobs={"image": image, "find": srcfind.find, "merge": srcfind.merge},
+            report=True,
+        )
         assert result.failed == 0
         n += result.attempted
     assert n > 5
@@ -59,7 +70,9 @@ def test_examples():
 
 def test_versions():
     assert srcfind.versions().startswith("srcfind %s\n" % srcfind.__version__)
-    has_module = os.path.exists(os.path.join(os.path.dirname(srcfind.__file__), "libsrcfind-cuda.so"))
+    has_module = os.path.exists(
+        os.path.join(os.path.dirname(srcfind.__file__), "libsrcfind-cuda.so")
+    )
     if has_module or "SRCFIND_CUDA_MODULE" in os.environ:
         assert "backends: cpu" in srcfind.versions() and "CUDA" in srcfind.versions()
         assert "built without CUDA" not in srcfind.versions()

@@ -1,4 +1,5 @@
-"""srcfind-page of a catalogue: what is read, what is plotted, which numbers stand there; and the page in Chromium."""
+"""srcfind-page of a catalogue: what is read, what is plotted, which numbers stand there; and the
+page in Chromium."""
 import base64
 import html
 import io
@@ -29,10 +30,14 @@ from srcfind.page._catalogue import write_catalogue_page  # noqa: E402
 from srcfind.page._command import main  # noqa: E402
 from srcfind.page._read import OtherTable, PageError, read_catalogue  # noqa: E402
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}\u2028\n" + 10000 * "x"
+HOSTILE = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}\u2028\n"
+    + 10000 * "x"
+)
 
 
 # --- catalogues ---
+
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory):
@@ -41,12 +46,48 @@ def searched(tmp_path_factory):
     noise, y, x = np.random.default_rng(1), *np.mgrid[:300, :400]
     image = noise.normal(0, 1e-4, (300, 400)) * (1 + x / 400)
     for i in range(60):
-        image += 1e-3 * 1.05 ** i * np.exp(-((x - noise.uniform(5, 395)) ** 2 + (y - noise.uniform(5, 295)) ** 2) / (2 * 2.0 ** 2))
-    header = {"BUNIT": "Jy/beam", "BMAJ": 2.0 * 2.3548 / 3600, "BMIN": 2.0 * 2.3548 / 3600, "BPA": 0, "CTYPE1": "RA---SIN", "CTYPE2": "DEC--SIN",
-              "CRVAL1": 30, "CRVAL2": -40, "CRPIX1": 200, "CRPIX2": 150, "CDELT1": -1 / 3600, "CDELT2": 1 / 3600}
+        image += (
+            1e-3
+            * 1.05**i
+            * np.exp(
+                -((x - noise.uniform(5, 395)) ** 2 + (y - noise.uniform(5, 295)) ** 2)
+                / (2 * 2.0**2)
+            )
+        )
+    header = {
+        "BUNIT": "Jy/beam",
+        "BMAJ": 2.0 * 2.3548 / 3600,
+        "BMIN": 2.0 * 2.3548 / 3600,
+        "BPA": 0,
+        "CTYPE1": "RA---SIN",
+        "CTYPE2": "DEC--SIN",
+        "CRVAL1": 30,
+        "CRVAL2": -40,
+        "CRPIX1": 200,
+        "CRPIX2": 150,
+        "CDELT1": -1 / 3600,
+        "CDELT2": 1 / 3600,
+    }
     fits.writeto(directory / "i.fits", image.astype("f4"), fits.Header(header))
-    subprocess.run([t.COMMAND, "-q", "--local", "-i", "3", "--fit", "--negative", "--completeness=200", "--save", "rms,picture", "i.fits", "-o", "c.json"],
-                   cwd=directory, check=True)
+    subprocess.run(
+        [
+            t.COMMAND,
+            "-q",
+            "--local",
+            "-i",
+            "3",
+            "--fit",
+            "--negative",
+            "--completeness=200",
+            "--save",
+            "rms,picture",
+            "i.fits",
+            "-o",
+            "c.json",
+        ],
+        cwd=directory,
+        check=True,
+    )
     return directory / "c.json"
 
 
@@ -71,8 +112,18 @@ def many(searched, n):
     """The members of a catalogue with n sources, which differ in all of their numbers."""
     members, draw = members_of(searched), random.Random(1)
     first = members["sources"][0]
-    members["sources"] = [dict({name: value * draw.uniform(0.5, 2) if isinstance(value, float) else value for name, value in first.items()},
-                               Source_id=i + 1, Xposn=draw.uniform(0, 399), Yposn=draw.uniform(0, 299)) for i in range(n)]
+    members["sources"] = [
+        dict(
+            {
+                name: value * draw.uniform(0.5, 2) if isinstance(value, float) else value
+                for name, value in first.items()
+            },
+            Source_id=i + 1,
+            Xposn=draw.uniform(0, 399),
+            Yposn=draw.uniform(0, 299),
+        )
+        for i in range(n)
+    ]
     return members
 
 
@@ -80,17 +131,26 @@ def cells(text, key):
     """The texts of the small table in a section of a page."""
     section = re.search(r'<section id="%s">.*?</section>' % key, text, re.S).group()
     rows = re.findall(r"<tr>(.*?)</tr>", section, re.S)
-    return [[html.unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row, re.S)] for row in rows]
+    return [
+        [html.unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row, re.S)] for row in rows
+    ]
 
 
 # --- axes and layers ---
 
-@pytest.mark.parametrize("values", [[1, 2], [0, 0], [-3e-7, 5e-7], [1e300, -1e300], [], [math.nan, math.inf], [5]])
+
+@pytest.mark.parametrize(
+    "values", [[1, 2], [0, 0], [-3e-7, 5e-7], [1e300, -1e300], [], [math.nan, math.inf], [5]]
+)
 @pytest.mark.parametrize("log", [False, True])
 def test_axes_hold_their_values_and_have_ticks(values, log):
     axis = _plots.axis_over("x", values, log=log)
     shown = [value for value in values if abs(value) < 1e100 and (value > 0 or not log)]
-    assert math.isfinite(axis.low) and axis.low < axis.high and all(axis.low < value < axis.high for value in shown)
+    assert (
+        math.isfinite(axis.low)
+        and axis.low < axis.high
+        and all(axis.low < value < axis.high for value in shown)
+    )
     ticks = _plots.ticks(axis)
     assert 2 <= len(ticks) <= 12 and all(axis.low <= tick <= axis.high for tick in ticks)
 
@@ -103,7 +163,9 @@ def test_where_values_are():
 
 def test_points_are_one_path():
     frame = _plots.Frame(_plots.Axis("x", 0, 1), _plots.Axis("y", 0, 1))
-    svg = _plots.draw(frame, [_plots.Points([0.1, 0.2, math.nan, 0.2], [0.1, 0.2, 0.3, 0.2])], "title")
+    svg = _plots.draw(
+        frame, [_plots.Points([0.1, 0.2, math.nan, 0.2], [0.1, 0.2, 0.3, 0.2])], "title"
+    )
     d = re.search(r'<path d="([^"]*)" fill="none" stroke="#0072B2"', svg).group(1)
     assert d == "M42,252h0M84,224h0"  # NaN and the second point at one place are left out
 
@@ -114,22 +176,38 @@ def test_marks_are_there_in_print(mark):
     frame = _plots.Frame(_plots.Axis("x", 0, 1), _plots.Axis("y", 0, 1), 100, 100)
     svg = _plots.Points([0.5], [0.5], mark=mark, size=6).drawn(frame)
     assert "h0" not in svg and 'stroke-linecap="butt"' in svg
-    assert mark != "square" or ('d="M50,50m-3,0h6"' in svg and 'stroke-width="6"' in svg)  # a line that is as long as it is wide
+    # a line that is as long as it is wide
+    assert mark != "square" or ('d="M50,50m-3,0h6"' in svg and 'stroke-width="6"' in svg)
 
 
 def test_texts_of_plots_are_escaped():
-    frame = _plots.Frame(_plots.Axis(HOSTILE, 0, 1), _plots.Axis(HOSTILE, 0, 1), bar=_plots.Axis(HOSTILE, 0, 1))
+    frame = _plots.Frame(
+        _plots.Axis(HOSTILE, 0, 1), _plots.Axis(HOSTILE, 0, 1), bar=_plots.Axis(HOSTILE, 0, 1)
+    )
     svg = _plots.draw(frame, [_plots.Points([0], [0], HOSTILE), _plots.Rule(0.5, HOSTILE)], HOSTILE)
     assert "<script" not in svg and "<img" not in svg
 
 
 # --- reading ---
 
-@pytest.mark.parametrize("content, message", [
-    (b"", "no JSON"), (b"\x89PNG\r\n\x1a\n", "no text"), (b"[]", "no catalogue"), (b'{"srcfind": "1"}', "no list of sources"), (b"[" * 100000, "no JSON"),
-    (b'{"srcfind": "1", "sources": []}', "columns"), (b'{"srcfind": "1", "sources": [], "columns": []}', "its image"),
-    (b'{"srcfind": "1", "sources": [7], "columns": [], "image": {}}', "not an object"),
-    (b'{"srcfind": "1", "sources": [{"a": []}], "columns": [{"name": "a"}], "image": {}}', "not an object")])
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "no JSON"),
+        (b"\x89PNG\r\n\x1a\n", "no text"),
+        (b"[]", "no catalogue"),
+        (b'{"srcfind": "1"}', "no list of sources"),
+        (b"[" * 100000, "no JSON"),
+        (b'{"srcfind": "1", "sources": []}', "columns"),
+        (b'{"srcfind": "1", "sources": [], "columns": []}', "its image"),
+        (b'{"srcfind": "1", "sources": [7], "columns": [], "image": {}}', "not an object"),
+        (
+            b'{"srcfind": "1", "sources": [{"a": []}], "columns": [{"name": "a"}], "image": {}}',
+            "not an object",
+        ),
+    ],
+)
 def test_files_that_are_no_catalogues(tmp_path, content, message):
     (tmp_path / "c.json").write_bytes(content)
     with pytest.raises(PageError, match=message):
@@ -143,29 +221,43 @@ def test_tables_beside_a_catalogue(searched):
 
 
 def test_numbers_that_are_none(tmp_path):
-    text = '{"srcfind": "1", "columns": [{"name": "a"}], "image": {}, "sources": [{"a": 1e999}, {"a": NaN}, {"a": %s}, {"a": 1e200}, {"a": 2}]}' % ("9" * 400)
+    text = (
+        '{"srcfind": "1", "columns": [{"name": "a"}], "image": {}, "sources": [{"a": 1e999}, {"a": NaN}, {"a": %s}, {"a": 1e200}, {"a": 2}]}'
+        % ("9" * 400)
+    )
     (tmp_path / "c.json").write_text(text)
     catalogue = read_catalogue(tmp_path / "c.json")
     assert catalogue.rows == [[None], [None], [None], [1e200], [2]]
-    assert np.array_equal(catalogue.reals("a"), [math.nan, math.nan, math.nan, math.nan, 2], equal_nan=True)
+    assert np.array_equal(
+        catalogue.reals("a"), [math.nan, math.nan, math.nan, math.nan, 2], equal_nan=True
+    )
     assert page_of(tmp_path / "c.json").endswith("</html>")
 
 
 # --- the picture, and the map of the rms ---
 
+
 @pytest.mark.parametrize("height, width", [(300, 400), (1, 1), (3, 2000), (1721, 40), (700, 700)])
 def test_layout_is_that_of_pictures(tmp_path, height, width):
     """A bright pixel is dark where it should be on the picture, whatever size the image has."""
-    image, x, y = np.random.default_rng(1).normal(0, 1, (height, width)).astype("f4"), int(0.9 * width), int(0.7 * height)
+    image, x, y = (
+        np.random.default_rng(1).normal(0, 1, (height, width)).astype("f4"),
+        int(0.9 * width),
+        int(0.7 * height),
+    )
     image[y, x] = 1e5
     fits.writeto(tmp_path / "i.fits", image)
-    subprocess.run([t.COMMAND, "-q", "--save", "picture", "i.fits", "-o", "c.json"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [t.COMMAND, "-q", "--save", "picture", "i.fits", "-o", "c.json"], cwd=tmp_path, check=True
+    )
     size, view = _maps._layout(height, width)
     with Image.open(tmp_path / "c.picture.png") as picture:
         assert size == picture.size
         pixels = np.array(picture.convert("L"), int)
-    left, top = int(view["left"] + (x + 0.5) * view["scale"]), int(view["top"] + view["height"] - (y + 0.5) * view["scale"])
-    assert height == 1 or pixels[top - 2:top + 3, left - 2:left + 3].min() < 60
+    left, top = int(view["left"] + (x + 0.5) * view["scale"]), int(
+        view["top"] + view["height"] - (y + 0.5) * view["scale"]
+    )
+    assert height == 1 or pixels[top - 2 : top + 3, left - 2 : left + 3].min() < 60
 
 
 def test_sources_are_where_the_picture_has_them(searched):
@@ -176,12 +268,15 @@ def test_sources_are_where_the_picture_has_them(searched):
     for source in members_of(searched)["sources"]:
         x = int(view["left"] + (source["Xposn"] + 0.5) * view["scale"])
         y = int(view["top"] + view["height"] - (source["Yposn"] + 0.5) * view["scale"])
-        part = pixels[max(y - 20, 0):y + 20, max(x - 20, 0):x + 20]
+        part = pixels[max(y - 20, 0) : y + 20, max(x - 20, 0) : x + 20]
         found += ((part[..., 0] > 180) & (part[..., 1] < 90)).any()
     assert words == "" and found == len(members_of(searched)["sources"]) > 20
 
 
-@pytest.mark.parametrize("content, message", [(None, "--save picture"), (b"no PNG", "cannot be read"), (b"other", "not the picture")])
+@pytest.mark.parametrize(
+    "content, message",
+    [(None, "--save picture"), (b"no PNG", "cannot be read"), (b"other", "not the picture")],
+)
 def test_pictures_that_are_not_there(tmp_path, searched, content, message):
     path = write(tmp_path, members_of(searched))
     if content == b"other":
@@ -194,14 +289,21 @@ def test_pictures_that_are_not_there(tmp_path, searched, content, message):
 
 def test_large_pictures_become_small(tmp_path, searched):
     path, size = write(tmp_path, members_of(searched)), _maps._layout(300, 400)[0]
-    Image.fromarray(np.random.default_rng(1).integers(0, 255, (size[1], size[0], 3), np.uint8)).save(tmp_path / "c.picture.png")
+    Image.fromarray(
+        np.random.default_rng(1).integers(0, 255, (size[1], size[0], 3), np.uint8)
+    ).save(tmp_path / "c.picture.png")
     picture, _ = _maps.read_picture(read_catalogue(path))
-    assert picture.uri.startswith("data:image/jpeg") and len(picture.uri) < 0.7 * (tmp_path / "c.picture.png").stat().st_size
+    assert (
+        picture.uri.startswith("data:image/jpeg")
+        and len(picture.uri) < 0.7 * (tmp_path / "c.picture.png").stat().st_size
+    )
 
 
 def test_png_files_are_what_pillow_reads(tmp_path):
     draw = np.random.default_rng(1)
-    pixels, palette = draw.integers(0, 256, (5, 7), np.uint8), draw.integers(0, 256, (256, 3), np.uint8)
+    pixels, palette = draw.integers(0, 256, (5, 7), np.uint8), draw.integers(
+        0, 256, (256, 3), np.uint8
+    )
     (tmp_path / "a.png").write_bytes(_maps.png(pixels, palette))
     with Image.open(tmp_path / "a.png") as picture:
         assert np.array_equal(np.array(picture.convert("RGB")), palette[pixels])
@@ -212,7 +314,10 @@ def test_the_map_is_north_up_and_blank_pixels_are_grey():
     painted = _maps._painted(values, _plots.Axis("rms", 1, 3))
     with Image.open(io.BytesIO(base64.b64decode(painted.partition(",")[2]))) as picture:
         pixels = np.array(picture.convert("RGB")).tolist()
-    assert pixels == [[_plots.colours(1).tolist(), [224, 224, 224]], [_plots.colours(0).tolist(), _plots.colours(0.5).tolist()]]
+    assert pixels == [
+        [_plots.colours(1).tolist(), [224, 224, 224]],
+        [_plots.colours(0).tolist(), _plots.colours(0.5).tolist()],
+    ]
 
 
 def test_the_map_of_the_rms(tmp_path, searched):
@@ -230,39 +335,65 @@ def test_the_map_of_the_rms(tmp_path, searched):
 
 # --- plots ---
 
+
 def test_counts_take_completeness_out(tmp_path, searched):
     """Where 80% are found, each source counts 1.25 times; where less than 60%, nothing is said."""
     members = many(searched, 100)
     for i, source in enumerate(members["sources"]):
         source.update(Total_flux=10 ** (i / 50 - 4), Flags=0)
-    bins = [{"width": 1, "low": low, "high": 10 * low, "injected": 50, "found": 40, "completeness": share, "error": 0.1}
-            for low, share in ((1e-5, 0.8), (1e-4, 0.8), (1e-3, 0.8))]
+    bins = [
+        {
+            "width": 1,
+            "low": low,
+            "high": 10 * low,
+            "injected": 50,
+            "found": 40,
+            "completeness": share,
+            "error": 0.1,
+        }
+        for low, share in ((1e-5, 0.8), (1e-4, 0.8), (1e-3, 0.8))
+    ]
     members["completeness"] = {"snr": bins, "flux": bins}
     catalogue = read_catalogue(write(tmp_path, members))
     flux = catalogue.reals("Total_flux")
     assert _figures._completeness_at(catalogue, flux) == pytest.approx(np.full(100, 0.8))
     members["background"]["n_blank"] = 60000
     catalogue = read_catalogue(write(tmp_path, members))
-    area = (300 * 400 - 60000) / 3600 ** 2
+    area = (300 * 400 - 60000) / 3600**2
     assert _figures._area(catalogue) == pytest.approx(area)
     section = _figures.counts_section(catalogue)
     assert "completeness taken out" in section.figures[0].plot and len(section.figures) == 2
-    found, corrected = (float(re.findall(r'<path d="M[\d.]+,([\d.]+)[^"]*" fill="none" stroke="%s"' % colour, section.figures[0].plot)[-1])  # after the legend
-                        for colour in (_plots.BLUE, _plots.VERMILLION))
+    # after the legend
+    found, corrected = (
+        float(
+            re.findall(
+                r'<path d="M[\d.]+,([\d.]+)[^"]*" fill="none" stroke="%s"' % colour,
+                section.figures[0].plot,
+            )[-1]
+        )
+        for colour in (_plots.BLUE, _plots.VERMILLION)
+    )
     axis = _plots.axis_over("", np.arange(1, 101)[:, None] / area * [1, 1.25], log=True)
     assert found - corrected == pytest.approx(280 * (axis.place(1.25) - axis.place(1)), abs=0.11)
     for each in bins:
         each["completeness"] = 0.5
     members["completeness"] = {"snr": bins, "flux": bins}
-    line = re.search(r'<path d="([^"]*)" fill="none" stroke="#D55E00"', _figures.counts_section(read_catalogue(write(tmp_path, members))).figures[0].plot)
+    line = re.search(
+        r'<path d="([^"]*)" fill="none" stroke="#D55E00"',
+        _figures.counts_section(read_catalogue(write(tmp_path, members))).figures[0].plot,
+    )
     assert line.group(1) == ""
 
 
 def test_bins_that_are_incomplete_are_not_corrected():
-    """A bin in which one source alone is of unknown weight has no corrected value, and not a lower one."""
+    """A bin in which one source alone is of unknown weight has no corrected value, and not a lower
+    one."""
     flux = np.geomspace(1e-4, 1e-1, 100)
     svg = _figures._euclidean_plot(flux, np.where(flux > 1.1e-4, 1.25, math.nan), 1.0).plot
-    n_bins = [re.findall(r'<path d="([^"]*)" fill="none" stroke="%s"' % colour, svg)[-1].count("M") for colour in (_plots.BLUE, _plots.VERMILLION)]
+    n_bins = [
+        re.findall(r'<path d="([^"]*)" fill="none" stroke="%s"' % colour, svg)[-1].count("M")
+        for colour in (_plots.BLUE, _plots.VERMILLION)
+    ]
     assert n_bins == [9, 8]
 
 
@@ -276,35 +407,72 @@ def test_negative_sources_are_counted_apart(tmp_path, searched):
 
 def test_small_tables_have_the_numbers_of_the_catalogue(searched):
     members, text = members_of(searched), page_of(searched)
-    for row, each in zip([row for row in cells(text, "reliability") if row], members["reliability"]):
-        assert row[1:] == [str(each["positive"]), str(each["negative"]), "–" if each["reliability"] is None else str(each["reliability"])]
+    for row, each in zip(
+        [row for row in cells(text, "reliability") if row], members["reliability"]
+    ):
+        assert row[1:] == [
+            str(each["positive"]),
+            str(each["negative"]),
+            "–" if each["reliability"] is None else str(each["reliability"]),
+        ]
     rows = [row for row in cells(text, "completeness") if row]
-    known = [each for kind in ("snr", "flux") for each in members["completeness"][kind] if each["injected"] > 0]
-    names = ("injected", "found", "completeness", "error", "flux_ratio", "flux_scatter", "position_scatter")
-    assert [row[2:] for row in rows] == [["–" if each[name] is None else str(each[name]) for name in names] for each in known] and len(known) > 10
+    known = [
+        each
+        for kind in ("snr", "flux")
+        for each in members["completeness"][kind]
+        if each["injected"] > 0
+    ]
+    names = (
+        "injected",
+        "found",
+        "completeness",
+        "error",
+        "flux_ratio",
+        "flux_scatter",
+        "position_scatter",
+    )
+    assert [row[2:] for row in rows] == [
+        ["–" if each[name] is None else str(each[name]) for name in names] for each in known
+    ] and len(known) > 10
     options = dict(row for row in cells(text, "options") if row)
-    assert options["--threshold"] == "5" and options["--fit"] == "yes" and options["srcfind"] == members["srcfind"]
+    assert (
+        options["--threshold"] == "5"
+        and options["--fit"] == "yes"
+        and options["srcfind"] == members["srcfind"]
+    )
 
 
 def test_what_is_not_there_says_how_to_get_it(tmp_path):
     """A search without options, of an image without beam and sky; and one that finds nothing."""
     fits.writeto(tmp_path / "i.fits", np.random.default_rng(1).normal(0, 1, (99, 99)).astype("f4"))
     for threshold in ("3", "99"):
-        subprocess.run([t.COMMAND, "-q", "-n", threshold, "i.fits", "-o", "c.json"], cwd=tmp_path, check=True)
+        subprocess.run(
+            [t.COMMAND, "-q", "-n", threshold, "i.fits", "-o", "c.json"], cwd=tmp_path, check=True
+        )
         text = page_of(tmp_path / "c.json")
-        assert all(option in text for option in ("--save picture", "--local", "--completeness", "--negative"))
-        assert ("No source was found." in text) == (threshold == "99") and ("--fit" in text) == (threshold == "3")
+        assert all(
+            option in text
+            for option in ("--save picture", "--local", "--completeness", "--negative")
+        )
+        assert ("No source was found." in text) == (threshold == "99") and ("--fit" in text) == (
+            threshold == "3"
+        )
 
 
 def test_merged_catalogues(tmp_path, searched):
     for name in ("a.fits", "b.fits"):
         shutil.copy(searched.with_name("i.fits"), tmp_path / name)
-    subprocess.run([t.COMMAND, "-q", "--merge", "m.json", "a.fits", "b.fits", "-o", "."], cwd=tmp_path, check=True)
+    subprocess.run(
+        [t.COMMAND, "-q", "--merge", "m.json", "a.fits", "b.fits", "-o", "."],
+        cwd=tmp_path,
+        check=True,
+    )
     text = page_of(tmp_path / "m.json")
     assert "<dt>Images</dt><dd>2</dd>" in text
 
 
 # --- hostile catalogues ---
+
 
 def test_json_in_scripts_does_not_end_them():
     text = _page._in_script({HOSTILE: HOSTILE})
@@ -314,7 +482,8 @@ def test_json_in_scripts_does_not_end_them():
 def test_hostile_texts_are_texts(tmp_path, searched):
     members = hostile(searched)
     text = page_of(write(tmp_path, members, "c.json"))
-    assert len(re.findall("<script", text)) == len(re.findall("<script", page_of(searched))) - 1  # no picture
+    # no picture
+    assert len(re.findall("<script", text)) == len(re.findall("<script", page_of(searched))) - 1
     assert "<img" not in text and "49" + 3 * "x" not in text
 
 
@@ -322,7 +491,12 @@ def hostile(searched):
     """A catalogue whose texts are all hostile."""
     members = members_of(searched)
     members["notes"] = [HOSTILE]
-    members["image"].update({name: HOSTILE for name in ("path", "unit", "flux_unit", "frame", "object", "telescope", "date_obs")})
+    members["image"].update(
+        {
+            name: HOSTILE
+            for name in ("path", "unit", "flux_unit", "frame", "object", "telescope", "date_obs")
+        }
+    )
     members["options"]["mask"] = HOSTILE
     members["srcfind"] = HOSTILE
     for column in members["columns"]:
@@ -335,10 +509,27 @@ def hostile(searched):
 def changed(members, draw):
     """JSON in which a few values, anywhere, are others."""
     if isinstance(members, dict):
-        return {name: changed(value, draw) for name, value in members.items() if draw.random() > 0.002}
+        return {
+            name: changed(value, draw) for name, value in members.items() if draw.random() > 0.002
+        }
     if isinstance(members, list):
         return [changed(value, draw) for value in members]
-    odd = [None, "", HOSTILE[:40], -1, 0, 1e308, -1e308, 5e-324, 2 ** 63, True, [], {}, [[]], 1e-200]
+    odd = [
+        None,
+        "",
+        HOSTILE[:40],
+        -1,
+        0,
+        1e308,
+        -1e308,
+        5e-324,
+        2**63,
+        True,
+        [],
+        {},
+        [[]],
+        1e-200,
+    ]
     return draw.choice(odd) if draw.random() < 0.01 else members
 
 
@@ -356,21 +547,40 @@ def test_changed_catalogues_make_a_page_or_a_message(tmp_path, searched):
 
 # --- the command ---
 
+
 def test_command(tmp_path, searched, capsys):
     assert main([str(searched), "-o", str(tmp_path / "p.html")]) == 0
     assert "p.html: " in capsys.readouterr().err
-    assert main(["-q", str(searched), "-o", str(tmp_path / "p.html")]) == 0 and capsys.readouterr().err == ""
+    assert (
+        main(["-q", str(searched), "-o", str(tmp_path / "p.html")]) == 0
+        and capsys.readouterr().err == ""
+    )
     (tmp_path / "letter.html").write_text("mine")
-    assert main([str(searched), "-o", str(tmp_path / "letter.html")]) == 1 and "another name" in capsys.readouterr().err
+    assert (
+        main([str(searched), "-o", str(tmp_path / "letter.html")]) == 1
+        and "another name" in capsys.readouterr().err
+    )
     assert (tmp_path / "letter.html").read_text() == "mine"
     assert main([str(tmp_path / "none.json")]) == 1 and "No such file" in capsys.readouterr().err
     assert main([str(tmp_path / "two\nlines\x1b[31m.json")]) == 1
     assert "two?lines?[31m.json: No such file" in capsys.readouterr().err
-    assert main([str(searched), "-o", str(tmp_path / "no" / "p.html")]) == 1 and "cannot be written" in capsys.readouterr().err
+    assert (
+        main([str(searched), "-o", str(tmp_path / "no" / "p.html")]) == 1
+        and "cannot be written" in capsys.readouterr().err
+    )
 
 
-@pytest.mark.parametrize("arguments", [[], ["c.vot"], ["a.json", "b.json", "-o", "p.html"], ["--radius", "5", "c.json"], ["c.json", "-o", "-"],
-                                       ["c.json", "--tiles"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["c.vot"],
+        ["a.json", "b.json", "-o", "p.html"],
+        ["--radius", "5", "c.json"],
+        ["c.json", "-o", "-"],
+        ["c.json", "--tiles"],
+    ],
+)
 def test_wrong_usage(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -381,7 +591,9 @@ def test_command_is_installed():
     command = Path(sys.executable).with_name("srcfind-page")
     if not command.exists():
         pytest.skip("the package is not installed beside this interpreter")
-    assert subprocess.run([command, "--version"], stdout=subprocess.PIPE, check=True).stdout.startswith(b"srcfind-page ")
+    assert subprocess.run(
+        [command, "--version"], stdout=subprocess.PIPE, check=True
+    ).stdout.startswith(b"srcfind-page ")
 
 
 def test_no_room_for_sources(searched, tmp_path):
@@ -398,33 +610,71 @@ def test_sources_and_negative_ones(searched, tmp_path):
     members = members_of(searched)
     for row in members["sources"][:3]:
         row["Flags"] |= 32
-    assert f"<dd>{len(members['sources'])}, 3 of them negative</dd>" in page_of(write(tmp_path, members))
+    assert f"<dd>{len(members['sources'])}, 3 of them negative</dd>" in page_of(
+        write(tmp_path, members)
+    )
 
 
 def test_merged_with_its_table(tmp_path, capsys):
-    """A merged catalogue has the completeness of the table beside it, if that is of the same images, and negative sources."""
+    """A merged catalogue has the completeness of the table beside it, if that is of the same
+    images, and negative sources."""
     random, tiles = np.random.default_rng(4), []
     for i in range(2):
         y, x = np.mgrid[:200, :200]
         pixels = random.normal(0, 1e-3, (200, 200)) + sum(
-            random.uniform(0.01, 0.05) * np.exp(-((x - random.uniform(10, 190)) ** 2 + (y - random.uniform(10, 190)) ** 2) / 8) for _ in range(12))
+            random.uniform(0.01, 0.05)
+            * np.exp(-((x - random.uniform(10, 190)) ** 2 + (y - random.uniform(10, 190)) ** 2) / 8)
+            for _ in range(12)
+        )
         tiles.append(tmp_path / ("t%d.fits" % i))
         fits.writeto(tiles[-1], pixels.astype(np.float32), t.sky_header(CRVAL1=150.0 + i))
     merged = tmp_path / "m.json"
-    t.run(*tiles, "-q", "--fit", "-n", "4", "--negative", "--completeness=150", "-o", tmp_path / "out", "-f", "json", "--merge", merged, check=True)
+    t.run(
+        *tiles,
+        "-q",
+        "--fit",
+        "-n",
+        "4",
+        "--negative",
+        "--completeness=150",
+        "-o",
+        tmp_path / "out",
+        "-f",
+        "json",
+        "--merge",
+        merged,
+        check=True,
+    )
     page = page_of(merged)
     table = json.loads((tmp_path / "m.completeness.json").read_text())["completeness_bins"]
-    assert "%d sources with shapes that are known and fluxes in these ranges were added" % sum(row["Injected"] for row in table) in page
+    assert (
+        "%d sources with shapes that are known and fluxes in these ranges were added"
+        % sum(row["Injected"] for row in table)
+        in page
+    )
     assert all(str(row["E_Completeness"]) in page for row in table if row["Injected"])
     assert "Search with --negative" not in page and "Reliability is 1" in page
-    assert "completeness taken out" in page and "are taken into account" not in page and "for all images" in page
-    (tmp_path / "m.completeness.json").write_text((tmp_path / "m.completeness.json").read_text().replace("t1.fits", "t7.fits"))
+    assert (
+        "completeness taken out" in page
+        and "are taken into account" not in page
+        and "for all images" in page
+    )
+    (tmp_path / "m.completeness.json").write_text(
+        (tmp_path / "m.completeness.json").read_text().replace("t1.fits", "t7.fits")
+    )
     page = page_of(merged)
-    assert "to m.completeness.json, which is not there, or is of another search" in page and "sources with shapes that are known" not in page
-    assert main([str(tmp_path / "m.completeness.json")]) == 1 and "this is a table of completeness" in capsys.readouterr().err
+    assert (
+        "to m.completeness.json, which is not there, or is of another search" in page
+        and "sources with shapes that are known" not in page
+    )
+    assert (
+        main([str(tmp_path / "m.completeness.json")]) == 1
+        and "this is a table of completeness" in capsys.readouterr().err
+    )
 
 
 # --- in a browser ---
+
 
 def show(browser, path):
     """Opens the page of a catalogue."""
@@ -433,18 +683,26 @@ def show(browser, path):
 
 
 def header(browser, name):
-    return next(button for button in browser.find_elements("css selector", "#sources-sheet th button") if button.text.startswith(name))
+    return next(
+        button
+        for button in browser.find_elements("css selector", "#sources-sheet th button")
+        if button.text.startswith(name)
+    )
 
 
 def test_the_table_has_the_catalogue(searched, browser):
     """All columns, once they are chosen, and all digits."""
     members = members_of(searched)
     show(browser, searched)
-    browser.execute_script("for (const box of document.querySelectorAll('.choices input:not(:checked)')) box.click()")
+    browser.execute_script(
+        "for (const box of document.querySelectorAll('.choices input:not(:checked)')) box.click()"
+    )
     names = [text.split(" ")[0] for text in texts(browser, "#sources-sheet th button")]
     assert names == [each["name"] for each in members["columns"]]
     for name in names:
-        assert column(browser, "sources-sheet", name) == [source[name] for source in members["sources"]], name
+        assert column(browser, "sources-sheet", name) == [
+            source[name] for source in members["sources"]
+        ], name
     first = members["sources"][0]["RA"]
     place = "#sources-sheet tbody tr:first-child td:nth-child(%d)" % (names.index("RA") + 1)
     assert browser.find_element("css selector", place).text == "%.8g" % first
@@ -459,25 +717,48 @@ def test_sorting_and_filtering(searched, browser):
     snr = [source["SNR"] for source in members["sources"]]
     header(browser, "SNR").send_keys("\ue007")  # the enter key
     assert column(browser, "sources-sheet", "SNR") == sorted(snr)
-    assert browser.switch_to.active_element.text.startswith("SNR") and browser.execute_script(
-        "return document.activeElement.parentNode.getAttribute('aria-sort')") == "ascending"
+    assert (
+        browser.switch_to.active_element.text.startswith("SNR")
+        and browser.execute_script(
+            "return document.activeElement.parentNode.getAttribute('aria-sort')"
+        )
+        == "ascending"
+    )
     browser.switch_to.active_element.send_keys("\ue007")
     assert column(browser, "sources-sheet", "SNR") == sorted(snr, reverse=True)
     field = browser.find_element("css selector", "input[type=search]")
-    for text, keeps in (("SNR > 20", lambda source: source["SNR"] > 20), ("snr<=20, Flags & 128", lambda source: source["SNR"] <= 20 and source["Flags"] & 128),
-                        ("Source_id = 3", lambda source: source["Source_id"] == 3), ("S_Code = s", lambda source: source["S_Code"] == "S"),
-                        (members["sources"][4]["Source_Name"][:9].lower(), lambda source: source["Source_Name"].startswith(members["sources"][4]["Source_Name"][:9]))):
+    for text, keeps in (
+        ("SNR > 20", lambda source: source["SNR"] > 20),
+        ("snr<=20, Flags & 128", lambda source: source["SNR"] <= 20 and source["Flags"] & 128),
+        ("Source_id = 3", lambda source: source["Source_id"] == 3),
+        ("S_Code = s", lambda source: source["S_Code"] == "S"),
+        (
+            members["sources"][4]["Source_Name"][:9].lower(),
+            lambda source: source["Source_Name"].startswith(
+                members["sources"][4]["Source_Name"][:9]
+            ),
+        ),
+    ):
         field.clear()
         field.send_keys(text)
-        assert sorted(column(browser, "sources-sheet", "Source_id")) == [source["Source_id"] for source in members["sources"] if keeps(source)], text
+        assert sorted(column(browser, "sources-sheet", "Source_id")) == [
+            source["Source_id"] for source in members["sources"] if keeps(source)
+        ], text
     field.clear()
     field.send_keys("Nonsense > 3")
     assert texts(browser, "[role=status]") == ["there is no column Nonsense"]
-    for text, answer in (("SNR > abc", "abc is no number (conditions have commas between them)"), ("SNR >", "SNR > what?"),
-                         ("SNR > 10 and Flags & 1", "10 and Flags & 1 is no number (conditions have commas between them)"), ("SNR == 5", None)):
+    for text, answer in (
+        ("SNR > abc", "abc is no number (conditions have commas between them)"),
+        ("SNR >", "SNR > what?"),
+        (
+            "SNR > 10 and Flags & 1",
+            "10 and Flags & 1 is no number (conditions have commas between them)",
+        ),
+        ("SNR == 5", None),
+    ):
         field.clear()
         field.send_keys(text)
-        status, = texts(browser, "[role=status]")
+        (status,) = texts(browser, "[role=status]")
         assert status == answer if answer else status.startswith("no row"), text
     assert has_no_errors(browser)
 
@@ -488,31 +769,51 @@ def card(browser):
 
 
 def test_the_picture_and_the_card(searched, browser):
-    """A row that is chosen by keyboard, and a source under the pointer, have their values beside the picture."""
+    """A row that is chosen by keyboard, and a source under the pointer, have their values beside
+    the picture."""
     from selenium.webdriver.common.action_chains import ActionChains
 
     members = members_of(searched)
     source = members["sources"][2]
     show(browser, searched)
-    browser.execute_script("document.querySelector('#sources-sheet tbody tr:nth-child(3) button').focus()")
+    browser.execute_script(
+        "document.querySelector('#sources-sheet tbody tr:nth-child(3) button').focus()"
+    )
     browser.switch_to.active_element.send_keys("\ue007")
     values = card(browser)
     for each in members["columns"]:
         if source[each["name"]] is not None:
             number = values[each["name"]].split(" ")[0]
             assert str(source[each["name"]]) == number or float(number) == source[each["name"]]
-    assert texts(browser, ".card h3") == ["Source 3 %s" % source["Source_Name"]] and browser.find_elements("css selector", ".card svg image")
+    assert texts(browser, ".card h3") == [
+        "Source 3 %s" % source["Source_Name"]
+    ] and browser.find_elements("css selector", ".card svg image")
     mark, view = browser.find_element("css selector", ".picture circle"), _maps._layout(300, 400)[1]
     assert mark.get_attribute("visibility") == "visible"
-    assert float(mark.get_attribute("cx")) == pytest.approx(view["left"] + (source["Xposn"] + 0.5) * view["scale"])
+    assert float(mark.get_attribute("cx")) == pytest.approx(
+        view["left"] + (source["Xposn"] + 0.5) * view["scale"]
+    )
 
-    mark, image = browser.find_element("css selector", ".picture circle"), browser.find_element("css selector", ".picture img")
-    alone = max(members["sources"], key=lambda one: min(math.hypot(one["Xposn"] - other["Xposn"], one["Yposn"] - other["Yposn"])
-                                                        for other in members["sources"] if other is not one))
+    mark, image = browser.find_element("css selector", ".picture circle"), browser.find_element(
+        "css selector", ".picture img"
+    )
+    alone = max(
+        members["sources"],
+        key=lambda one: min(
+            math.hypot(one["Xposn"] - other["Xposn"], one["Yposn"] - other["Yposn"])
+            for other in members["sources"]
+            if other is not one
+        ),
+    )
     zoom = image.size["width"] / int(image.get_dom_attribute("width"))
-    x, y = view["left"] + (alone["Xposn"] + 0.5) * view["scale"], view["top"] + view["height"] - (alone["Yposn"] + 0.5) * view["scale"]
+    x, y = (
+        view["left"] + (alone["Xposn"] + 0.5) * view["scale"],
+        view["top"] + view["height"] - (alone["Yposn"] + 0.5) * view["scale"],
+    )
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", image)
-    place = ActionChains(browser).move_to_element_with_offset(image, round(x * zoom - image.size["width"] / 2), round(y * zoom - image.size["height"] / 2))
+    place = ActionChains(browser).move_to_element_with_offset(
+        image, round(x * zoom - image.size["width"] / 2), round(y * zoom - image.size["height"] / 2)
+    )
     place.perform()
     assert card(browser)["Source_id"] == str(alone["Source_id"])
     place.click().perform()
@@ -529,9 +830,15 @@ def test_many_sources(tmp_path, searched, browser):
     show(browser, write(tmp_path, members))
     assert texts(browser, "[role=status]") == ["rows 1 to 100 of 20000"]
     header(browser, "Total_flux").send_keys("\ue007")
-    assert column(browser, "sources-sheet", "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[:100]
+    assert (
+        column(browser, "sources-sheet", "Total_flux")
+        == sorted(source["Total_flux"] for source in members["sources"])[:100]
+    )
     browser.find_elements("css selector", ".controls button")[1].send_keys("\ue007")
-    assert column(browser, "sources-sheet", "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[100:200]
+    assert (
+        column(browser, "sources-sheet", "Total_flux")
+        == sorted(source["Total_flux"] for source in members["sources"])[100:200]
+    )
     assert has_no_errors(browser)
 
 
@@ -539,16 +846,30 @@ def test_hostile_texts_in_a_browser(tmp_path, searched, browser):
     """They appear, and do nothing."""
     show(browser, write(tmp_path, hostile(searched)))
     browser.execute_script("document.querySelector('#sources-sheet tbody button').click()")
-    assert browser.execute_script("return document.querySelectorAll('img, iframe, object').length") == 0
+    assert (
+        browser.execute_script("return document.querySelectorAll('img, iframe, object').length")
+        == 0
+    )
     assert browser.execute_script("return [...document.scripts].filter(s => !s.type).length") == 1
     shown = HOSTILE[:60]
-    assert all(shown in browser.find_element("css selector", place).text for place in ("#notes", ".card h3", "#options"))
-    assert "onerror=alert(2)" in browser.find_element("css selector", "h1").text and "onerror=alert(2)" in browser.title
+    assert all(
+        shown in browser.find_element("css selector", place).text
+        for place in ("#notes", ".card h3", "#options")
+    )
+    assert (
+        "onerror=alert(2)" in browser.find_element("css selector", "h1").text
+        and "onerror=alert(2)" in browser.title
+    )
     assert any(text == HOSTILE.strip() for text in texts(browser, "td.text"))
     assert has_no_errors(browser)
 
 
 def test_pages_ask_no_network(searched, browser):
     show(browser, searched)
-    assert browser.execute_script("return performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length") == 0
+    assert (
+        browser.execute_script(
+            "return performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length"
+        )
+        == 0
+    )
     assert not re.search(r"(src|href)=\"(?!data:|#)", page_of(searched))

@@ -26,34 +26,47 @@ from srcfind.page._overlaps import Overlap, Overlaps, overlap_outliers  # noqa: 
 from srcfind.page._read import PageError  # noqa: E402
 from srcfind.page._report import read_report  # noqa: E402
 
-COLUMNS = ("image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,backend,version,options,size,mtime,"
-           "output_size,output_mtime,catalogue,plane,footprint").split(",")
+COLUMNS = (
+    "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,backend,version,options,size,mtime,"
+    "output_size,output_mtime,catalogue,plane,footprint"
+).split(",")
 HOSTILE = "<script>alert(1)</script>\"'&</title>\u2028\n" + 10000 * "x"
 
 
 # --- matches ---
 
-@pytest.mark.parametrize("lon, lat", [(0, 0), (180, 45), (0.001, 89.999), (77, -90), (359.999, -30)])
+
+@pytest.mark.parametrize(
+    "lon, lat", [(0, 0), (180, 45), (0.001, 89.999), (77, -90), (359.999, -30)]
+)
 def test_matches_are_those_of_astropy(lon, lat):
     """Pairs and nearest ones, across RA 0 and around the poles."""
     from astropy.coordinates import SkyCoord, match_coordinates_sky, search_around_sky
 
     random = np.random.default_rng(1)
+
     def draw(n):
-        away = SkyCoord(lon, lat, unit="deg").directional_offset_by(random.uniform(0, 360, n) * t_deg, 0.1 * np.sqrt(random.random(n)) * t_deg)
+        away = SkyCoord(lon, lat, unit="deg").directional_offset_by(
+            random.uniform(0, 360, n) * t_deg, 0.1 * np.sqrt(random.random(n)) * t_deg
+        )
         return away, m.vectors(away.ra.deg, away.dec.deg)
+
     from astropy.units import deg as t_deg
+
     (a, of), (b, others) = draw(400), draw(300)
     i, j, separation, _ = search_around_sky(a, b, 0.01 * t_deg)
     found_i, found_j, distance = m.pairs(of, others, 0.01)
-    assert len(i) > 100 and dict(zip(zip(i, j), separation.deg)) == pytest.approx(dict(zip(zip(found_i, found_j), distance)), rel=1e-6)
+    assert len(i) > 100 and dict(zip(zip(i, j), separation.deg)) == pytest.approx(
+        dict(zip(zip(found_i, found_j), distance)), rel=1e-6
+    )
     index, distance = m.nearest(of, others, 0.005)
     expected, separation, _ = match_coordinates_sky(a, b)
     assert np.array_equal(index, np.where(separation.deg <= 0.005, expected, -1))
 
 
 def test_matches_leave_no_doubt():
-    """A source with a neighbour within twice the radius, in its list or in the other one, is left out."""
+    """A source with a neighbour within twice the radius, in its list or in the other one, is left
+    out."""
     of = m.vectors([0, 1, 1.015, 2, 3], [0, 0, 0, 0, 0])
     others = m.vectors([359.995, 1, 2, 2.015, 3.02], [0, 0, 0, 0, 0])
     i, j = m.matches(of, others, 0.01)
@@ -68,21 +81,41 @@ def test_no_positions():
 
 # --- nights without images ---
 
+
 def square(lon, lat, half=0.1):
     wide = half / math.cos(math.radians(lat))
-    return " ".join("%.6f %.6f" % ((lon + x * wide) % 360, lat + y * half) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
+    return " ".join(
+        "%.6f %.6f" % ((lon + x * wide) % 360, lat + y * half)
+        for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    )
 
 
 def tiles(across=10, up=8, seed=1):
-    """Rows of a report: noise that rises twofold to the north, counts of a Poisson distribution, tiles around RA 0."""
+    """Rows of a report: noise that rises twofold to the north, counts of a Poisson distribution,
+    tiles around RA 0."""
     random, rows = np.random.default_rng(seed), []
     for i in range(across * up):
         x, y = i % across, i // across
-        rows.append(dict.fromkeys(COLUMNS, "") | {
-            "image": "tiles/t%03d.fits" % i, "status": "done", "sources": str(random.poisson(40)), "negative": str(random.poisson(1)),
-            "rms_median": repr(1e-4 * 2 ** (y / up) * math.exp(random.normal(0, 0.03))), "background": "0", "beam": "10,8,40", "unit": "Jy/beam",
-            "zeros": "0", "seconds": "%.3f" % random.uniform(0.1, 0.2), "version": "0.1.0", "options": "0123456789abcdef",
-            "footprint": square((x - across / 2) * 0.16 / math.cos(math.radians(-30 + 0.16 * y)), -30 + 0.16 * y)})
+        rows.append(
+            dict.fromkeys(COLUMNS, "")
+            | {
+                "image": "tiles/t%03d.fits" % i,
+                "status": "done",
+                "sources": str(random.poisson(40)),
+                "negative": str(random.poisson(1)),
+                "rms_median": repr(1e-4 * 2 ** (y / up) * math.exp(random.normal(0, 0.03))),
+                "background": "0",
+                "beam": "10,8,40",
+                "unit": "Jy/beam",
+                "zeros": "0",
+                "seconds": "%.3f" % random.uniform(0.1, 0.2),
+                "version": "0.1.0",
+                "options": "0123456789abcdef",
+                "footprint": square(
+                    (x - across / 2) * 0.16 / math.cos(math.radians(-30 + 0.16 * y)), -30 + 0.16 * y
+                ),
+            }
+        )
     return rows
 
 
@@ -107,7 +140,9 @@ def page_of(directory, rows, columns=COLUMNS):
 
 def links_of(page):
     """The links of the table, as JSON."""
-    packed = re.search(r'<script type="text/plain">([^<]+)</script>', page.read_text("utf-8")).group(1)
+    packed = re.search(
+        r'<script type="text/plain">([^<]+)</script>', page.read_text("utf-8")
+    ).group(1)
     return json.dumps(json.loads(zlib.decompress(base64.b64decode(packed)))["links"])
 
 
@@ -123,10 +158,22 @@ def test_a_plain_night_has_no_outliers(tmp_path):
     assert sum(len(odd(tmp_path, tiles(20, 10, seed))) for seed in range(5)) <= 2
 
 
-@pytest.mark.parametrize("column, value, figure", [
-    ("rms_median", "3.2e-04", "rms"), ("rms_median", "4e-05", "rms"), ("sources", "2", "sources"), ("sources", "150", "sources"),
-    ("negative", "30", "negative"), ("beam", "20,16,40", "beam"), ("background", "3e-04", "background"), ("zeros", "0.5", "zeros"),
-    ("seconds", "4", "seconds"), ("unit", "Jy/pixel", "unit"), ("rms_median", "0", "rms")])
+@pytest.mark.parametrize(
+    "column, value, figure",
+    [
+        ("rms_median", "3.2e-04", "rms"),
+        ("rms_median", "4e-05", "rms"),
+        ("sources", "2", "sources"),
+        ("sources", "150", "sources"),
+        ("negative", "30", "negative"),
+        ("beam", "20,16,40", "beam"),
+        ("background", "3e-04", "background"),
+        ("zeros", "0.5", "zeros"),
+        ("seconds", "4", "seconds"),
+        ("unit", "Jy/pixel", "unit"),
+        ("rms_median", "0", "rms"),
+    ],
+)
 def test_one_odd_tile(tmp_path, column, value, figure):
     """The tile with the odd figure, and no other one; in the middle, and in a corner."""
     for number in (34, 0):
@@ -159,7 +206,8 @@ def test_spellings_of_units(tmp_path):
 
 
 def test_gradients_are_usual_and_steps_are_not(tmp_path):
-    """A row of tiles at the edge has three times the noise of the other edge; the same noise inside is odd."""
+    """A row of tiles at the edge has three times the noise of the other edge; the same noise inside
+    is odd."""
     rows = tiles()
     for i, row in enumerate(rows):
         row["rms_median"] = repr(1e-4 * 3 ** (i // 10 / 7))
@@ -170,15 +218,21 @@ def test_gradients_are_usual_and_steps_are_not(tmp_path):
 
 def test_failed_tiles(tmp_path):
     rows = tiles()
-    rows[3].update(dict.fromkeys(COLUMNS[3:], ""), status="failed", message="cut off, \"here\"")
+    rows[3].update(dict.fromkeys(COLUMNS[3:], ""), status="failed", message='cut off, "here"')
     assert "<dt>Odd tiles</dt><dd>0, and 1 failed</dd>" in page_of(tmp_path, rows)
     found = night(tmp_path, rows)
-    assert [(outlier.tile, outlier.reason) for outlier in found.outliers] == [(3, 'cut off, "here"')]
+    assert [(outlier.tile, outlier.reason) for outlier in found.outliers] == [
+        (3, 'cut off, "here"')
+    ]
 
 
 def test_planes_are_compared_with_their_like(tmp_path):
     """Two planes of each tile, of which one has ten times the noise."""
-    rows = [dict(row, plane=plane, rms_median=repr(float(row["rms_median"]) * noise)) for row in tiles() for plane, noise in (("1", 1), ("2", 10))]
+    rows = [
+        dict(row, plane=plane, rms_median=repr(float(row["rms_median"]) * noise))
+        for row in tiles()
+        for plane, noise in (("1", 1), ("2", 10))
+    ]
     assert len(night(tmp_path, rows).tiles) == 160 and odd(tmp_path, rows) == {}
     rows[40]["rms_median"] = "0.0004"
     assert odd(tmp_path, rows) == {40: {"rms"}}
@@ -206,13 +260,36 @@ def write_catalogue(path, row, east=0.0, north=0.0, ratio=1.0, frame="ICRS"):
     """The sources of a sky in the footprint of a row, moved by arcseconds, with other fluxes."""
     corners = np.array(row["footprint"].split(), float).reshape(4, 2)
     lon = (corners[:, 0] + 180) % 360 - 180
-    inside = (SKY > (lon.min(), corners[:, 1].min())).all(1) & (SKY < (lon.max(), corners[:, 1].max())).all(1)
-    random, sources = np.random.default_rng(int(1e4 * (corners[0, 0] + 7 * corners[0, 1] + 900))), []
+    inside = (SKY > (lon.min(), corners[:, 1].min())).all(1) & (
+        SKY < (lon.max(), corners[:, 1].max())
+    ).all(1)
+    random, sources = (
+        np.random.default_rng(int(1e4 * (corners[0, 0] + 7 * corners[0, 1] + 900))),
+        [],
+    )
     for number in np.flatnonzero(inside):
-        ra, dec = SKY[number] + random.normal(0, 0.2, 2) / 3600 / (math.cos(math.radians(SKY[number][1])), 1)
-        sources.append({"RA": (ra + east / 3600 / math.cos(math.radians(dec))) % 360, "DEC": dec + north / 3600,
-                        "Total_flux": ratio * (1 + number % 50) * math.exp(random.normal(0, 0.05)), "SNR": 20.0, "Flags": 0})
-    path.write_text(json.dumps({"image": {"frame": frame}, "background": {"n_pixels": 100, "n_blank": 3}, "sources": sources}))
+        ra, dec = SKY[number] + random.normal(0, 0.2, 2) / 3600 / (
+            math.cos(math.radians(SKY[number][1])),
+            1,
+        )
+        sources.append(
+            {
+                "RA": (ra + east / 3600 / math.cos(math.radians(dec))) % 360,
+                "DEC": dec + north / 3600,
+                "Total_flux": ratio * (1 + number % 50) * math.exp(random.normal(0, 0.05)),
+                "SNR": 20.0,
+                "Flags": 0,
+            }
+        )
+    path.write_text(
+        json.dumps(
+            {
+                "image": {"frame": frame},
+                "background": {"n_pixels": 100, "n_blank": 3},
+                "sources": sources,
+            }
+        )
+    )
     row["catalogue"] = str(path)
 
 
@@ -236,14 +313,23 @@ def test_a_shifted_tile(tmp_path):
     """By how much, and to where; its neighbours are not odd."""
     found = night(tmp_path, overlapping(tmp_path, east=2, north=-1.5)).outliers
     assert [(outlier.tile, outlier.figure) for outlier in found] == [(44, "positions")]
-    east, north, agree, of = re.search(r"\(([\d.]+) arcsec east, ([\d.]+) south\) relative to (\d+) of (\d+) neighbours", found[0].reason).groups()
-    assert float(east) == pytest.approx(2, abs=0.2) and float(north) == pytest.approx(1.5, abs=0.2) and agree == of == "8"
+    east, north, agree, of = re.search(
+        r"\(([\d.]+) arcsec east, ([\d.]+) south\) relative to (\d+) of (\d+) neighbours",
+        found[0].reason,
+    ).groups()
+    assert (
+        float(east) == pytest.approx(2, abs=0.2)
+        and float(north) == pytest.approx(1.5, abs=0.2)
+        and agree == of == "8"
+    )
 
 
 def test_another_flux_scale(tmp_path):
     found = night(tmp_path, overlapping(tmp_path, ratio=1.3)).outliers
     assert [(outlier.tile, outlier.figure) for outlier in found] == [(44, "fluxes")]
-    assert float(re.match(r"fluxes ([\d.]+) times", found[0].reason).group(1)) == pytest.approx(1.3, abs=0.05)
+    assert float(re.match(r"fluxes ([\d.]+) times", found[0].reason).group(1)) == pytest.approx(
+        1.3, abs=0.05
+    )
 
 
 def test_two_neighbours(tmp_path):
@@ -251,28 +337,65 @@ def test_two_neighbours(tmp_path):
     rows = tiles(12, 1)
     for i, row in enumerate(rows):
         write_catalogue(tmp_path / ("t%d.json" % i), row, **({"north": 3} if i == 5 else {}))
-    assert [(outlier.tile, outlier.figure) for outlier in night(tmp_path, rows).outliers] == [(5, "positions")]
+    assert [(outlier.tile, outlier.figure) for outlier in night(tmp_path, rows).outliers] == [
+        (5, "positions")
+    ]
 
 
 def blamed(directory, *pairs):
-    """Which tiles are odd, of pairs (first, second, number of sources, offset to the north in arcsec)."""
-    overlaps = Overlaps([Overlap(first, second, n, 0.0, north, 1.0) for first, second, n, north in pairs], 0.2, 0.05)
-    return [outlier.tile for outlier in overlap_outliers(read_report(report(directory, tiles(10, 1))).tiles, overlaps)]
+    """Which tiles are odd, of pairs (first, second, number of sources, offset to the north in
+    arcsec)."""
+    overlaps = Overlaps(
+        [Overlap(first, second, n, 0.0, north, 1.0) for first, second, n, north in pairs], 0.2, 0.05
+    )
+    return [
+        outlier.tile
+        for outlier in overlap_outliers(
+            read_report(report(directory, tiles(10, 1))).tiles, overlaps
+        )
+    ]
 
 
 def test_which_tile_is_blamed(tmp_path):
-    """Most neighbours must say the same, each with three votes at the most; all of them need three sources together."""
+    """Most neighbours must say the same, each with three votes at the most; all of them need three
+    sources together."""
     even = [(4, 5, 9, 0.0), (5, 6, 9, 0.0), (6, 7, 9, 0.0), (7, 8, 9, 0.0)]
     assert blamed(tmp_path, *even) == []
-    assert blamed(tmp_path, *even, (0, 1, 3, 9.0), (0, 2, 3, 9.0), (0, 3, 50, 0.0), (1, 4, 9, 0.0), (2, 5, 9, 0.0), (1, 2, 9, 0.0)) == [0]
-    assert blamed(tmp_path, *even, (0, 1, 50, 9.0), (0, 2, 9, 0.0), (1, 2, 9, 0.0), (1, 4, 9, 0.0)) == []  # one of two is not most of them
-    assert blamed(tmp_path, *even, (0, 1, 3, 9.0), (0, 2, 1, 4.0), (0, 3, 1, 0.0), (1, 2, 9, 0.0), (1, 4, 9, 0.0)) == []  # they do not agree
+    assert blamed(
+        tmp_path,
+        *even,
+        (0, 1, 3, 9.0),
+        (0, 2, 3, 9.0),
+        (0, 3, 50, 0.0),
+        (1, 4, 9, 0.0),
+        (2, 5, 9, 0.0),
+        (1, 2, 9, 0.0),
+    ) == [0]
+    # one of two is not most of them
+    assert (
+        blamed(tmp_path, *even, (0, 1, 50, 9.0), (0, 2, 9, 0.0), (1, 2, 9, 0.0), (1, 4, 9, 0.0))
+        == []
+    )
+    # they do not agree
+    assert (
+        blamed(
+            tmp_path,
+            *even,
+            (0, 1, 3, 9.0),
+            (0, 2, 1, 4.0),
+            (0, 3, 1, 0.0),
+            (1, 2, 9, 0.0),
+            (1, 4, 9, 0.0),
+        )
+        == []
+    )
     assert blamed(tmp_path, *even, (0, 1, 2, 9.0)) == []
 
 
 @pytest.mark.parametrize("change", [{"Flags": 1}, {"SNR": 2.0}, {"Total_flux": None}, "double"])
 def test_sources_that_are_not_compared(tmp_path, change):
-    """Those with flags of uncertain rows, those below S/N 7, those without a flux, and those with a neighbour in one of the tiles."""
+    """Those with flags of uncertain rows, those below S/N 7, those without a flux, and those with a
+    neighbour in one of the tiles."""
     rows = tiles(10, 1)
     for i, row in enumerate(rows):
         write_catalogue(tmp_path / ("t%d.json" % i), row)
@@ -291,7 +414,10 @@ def test_sources_that_are_not_compared(tmp_path, change):
 
 def test_frames_are_not_mixed(tmp_path):
     found = night(tmp_path, overlapping(tmp_path, frame="FK4"))
-    assert all(44 not in (pair.first, pair.second) for pair in found.overlaps.pairs) and found.outliers == []
+    assert (
+        all(44 not in (pair.first, pair.second) for pair in found.overlaps.pairs)
+        and found.outliers == []
+    )
 
 
 def test_catalogues_are_found_beside_the_report(tmp_path):
@@ -311,8 +437,14 @@ def test_catalogues_are_found_beside_the_report(tmp_path):
 
 # --- reports ---
 
+
 def test_reports_that_are_none(tmp_path):
-    for content, words in (("a,b\n1,2\n", "no report"), ("Source_id,RA\n1,2\n", "this is a catalogue: pages are made of JSON"), ("", "no report"), (None, "No such file")):
+    for content, words in (
+        ("a,b\n1,2\n", "no report"),
+        ("Source_id,RA\n1,2\n", "this is a catalogue: pages are made of JSON"),
+        ("", "no report"),
+        (None, "No such file"),
+    ):
         path = tmp_path / "r.csv"
         path.unlink(missing_ok=True)
         if content is not None:
@@ -322,14 +454,19 @@ def test_reports_that_are_none(tmp_path):
 
 
 def test_joined_and_growing_reports(tmp_path):
-    """The last row of an image counts; lines of names between rows, and a row that is being written, do not."""
+    """The last row of an image counts; lines of names between rows, and a row that is being
+    written, do not."""
     rows = tiles(3, 1)
     path = report(tmp_path, rows + [dict(rows[0], sources="77")])
     text = path.read_text()
     path.write_text(text + text.splitlines()[0] + "\nunfinished,do")
     found = read_report(path)
     assert len(found.tiles) == 3 and found.tiles[0].text("sources") == "77" and found.n_cut == 1
-    assert [words for words in write_night_page(path, tmp_path / "n.html") if "1 row of the report has not as many cells" in words]
+    assert [
+        words
+        for words in write_night_page(path, tmp_path / "n.html")
+        if "1 row of the report has not as many cells" in words
+    ]
 
 
 def test_a_report_without_tiles(tmp_path):
@@ -342,12 +479,29 @@ def test_an_old_report(tmp_path):
     """Without the columns of newer versions the page comes, and says so."""
     columns = [name for name in COLUMNS if name not in ("catalogue", "plane", "footprint")]
     text = page_of(tmp_path, tiles(), columns)
-    assert "The report lacks the columns catalogue, plane, footprint" in text and "<svg class=\"plot skymap\"" not in text
+    assert (
+        "The report lacks the columns catalogue, plane, footprint" in text
+        and '<svg class="plot skymap"' not in text
+    )
 
 
-@pytest.mark.parametrize("change", [
-    {"footprint": "1 2 3"}, {"footprint": "nan " * 8}, {"footprint": "1e9 " * 8}, {"beam": "0,0,0"}, {"rms_median": "inf"}, {"sources": "-5"},
-    {"seconds": "1e400"}, {"catalogue": "/dev/null"}, {"status": "skipped"}, {"status": ""}, {"catalogue": "../" * 99}, {"zeros": "x"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"footprint": "1 2 3"},
+        {"footprint": "nan " * 8},
+        {"footprint": "1e9 " * 8},
+        {"beam": "0,0,0"},
+        {"rms_median": "inf"},
+        {"sources": "-5"},
+        {"seconds": "1e400"},
+        {"catalogue": "/dev/null"},
+        {"status": "skipped"},
+        {"status": ""},
+        {"catalogue": "../" * 99},
+        {"zeros": "x"},
+    ],
+)
 def test_odd_cells(tmp_path, change):
     """Whatever cells have, the page comes."""
     rows = tiles()
@@ -361,7 +515,10 @@ def test_no_tiles(tmp_path):
 
 
 def test_all_failed(tmp_path):
-    rows = [dict(dict.fromkeys(COLUMNS, ""), image="i%d" % i, status="failed", message="no file") for i in range(300)]
+    rows = [
+        dict(dict.fromkeys(COLUMNS, ""), image="i%d" % i, status="failed", message="no file")
+        for i in range(300)
+    ]
     assert "200 more are in the table" in page_of(tmp_path, rows)
 
 
@@ -372,29 +529,39 @@ def test_pages_of_tiles(tmp_path):
         row["catalogue"] = str(tmp_path / ("t%d.json" % i))
         Path(row["catalogue"]).write_text("{}")
     written = []
+
     def tile_page(catalogue, page):
         if catalogue.name == "t3.json":
             raise PageError("t3.json: broken")
         page.write_text("a page")
         written.append(page.name)
-    assert write_night_page(report(tmp_path, rows), tmp_path / "report.html", tile_page) == ["t3.json: broken"]
+
+    assert write_night_page(report(tmp_path, rows), tmp_path / "report.html", tile_page) == [
+        "t3.json: broken"
+    ]
     assert written == ["t%d.html" % i for i in range(10) if i != 3]
-    assert all('"t%d.html"' % i in "".join(links_of(tmp_path / "report.html")) for i in range(10) if i != 3)
+    assert all(
+        '"t%d.html"' % i in "".join(links_of(tmp_path / "report.html")) for i in range(10) if i != 3
+    )
 
 
 # --- a night of images ---
 
+
 def bench():
     """tests/bench/night as a module."""
     pytest.importorskip("scipy")
-    loader = importlib.machinery.SourceFileLoader("night", os.path.join(t.SOURCE_ROOT, "tests", "bench", "night"))
+    loader = importlib.machinery.SourceFileLoader(
+        "night", os.path.join(t.SOURCE_ROOT, "tests", "bench", "night")
+    )
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("night", loader))
     loader.exec_module(module)
     return module
 
 
 def test_a_night_with_five_odd_tiles(tmp_path):
-    """Of 40 tiles five are odd in the ways that nights have; they are found, and at most one more."""
+    """Of 40 tiles five are odd in the ways that nights have; they are found, and at most one
+    more."""
     program = bench()
     kinds = program.make_night(str(tmp_path), 8, 5, 256, 3)
     found = Night(read_report(Path(program.search(t.COMMAND, str(tmp_path)))))
@@ -403,6 +570,7 @@ def test_a_night_with_five_odd_tiles(tmp_path):
 
 
 # --- in a browser ---
+
 
 def show(browser, directory, rows):
     """Opens the page of a report."""
@@ -423,37 +591,54 @@ def test_the_table_has_the_report(tmp_path, browser):
     show(browser, tmp_path, rows)
     assert column(browser, "tiles-sheet", "tile") == ["t%03d.fits" % i for i in range(80)]
     for name in ("rms_median", "sources", "seconds"):
-        assert column(browser, "tiles-sheet", name) == [float(row[name]) if row[name] else None for row in rows]
-    header = next(button for button in browser.find_elements(By.CSS_SELECTOR, "#tiles-sheet th button") if button.text.startswith("rms_median"))
+        assert column(browser, "tiles-sheet", name) == [
+            float(row[name]) if row[name] else None for row in rows
+        ]
+    header = next(
+        button
+        for button in browser.find_elements(By.CSS_SELECTOR, "#tiles-sheet th button")
+        if button.text.startswith("rms_median")
+    )
     header.send_keys("\ue007")  # the enter key
     expected = sorted(float(row["rms_median"]) for row in rows if row["rms_median"])
     assert column(browser, "tiles-sheet", "rms_median") == expected + [None]
     field = browser.find_element(By.CSS_SELECTOR, "#tiles-sheet input[type=search]")
     field.send_keys("status = failed")
-    assert column(browser, "tiles-sheet", "tile") == ["t011.fits"] and column(browser, "tiles-sheet", "message") == ["no such file"]
+    assert column(browser, "tiles-sheet", "tile") == ["t011.fits"] and column(
+        browser, "tiles-sheet", "message"
+    ) == ["no such file"]
     assert has_no_errors(browser)
 
 
 def test_the_map(tmp_path, browser):
-    """Colours follow the radio buttons, by keyboard; arrow keys walk from tile to tile, and tell its figures."""
+    """Colours follow the radio buttons, by keyboard; arrow keys walk from tile to tile, and tell
+    its figures."""
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
     rows = tiles()
     rows[34]["rms_median"] = "0.001"
     show(browser, tmp_path, rows)
-    assert texts(browser, ".tile.odd title") == texts(browser, ".tile title")[-1:]  # drawn above its neighbours
+    # drawn above its neighbours
+    assert texts(browser, ".tile.odd title") == texts(browser, ".tile title")[-1:]
     fills = "return [...document.querySelectorAll('.tile')].map(tile => getComputedStyle(tile.querySelector('path')).fill)"
     assert len(set(browser.execute_script(fills))) == 2
     browser.find_element(By.ID, "by-status").send_keys(Keys.ARROW_RIGHT)
     assert len(set(browser.execute_script(fills))) > 20
-    assert [element.is_displayed() for element in browser.find_elements(By.CSS_SELECTOR, ".colours")] == [False, True, False]
+    assert [
+        element.is_displayed() for element in browser.find_elements(By.CSS_SELECTOR, ".colours")
+    ] == [False, True, False]
     browser.execute_script("document.querySelector('#tile-33').focus()")
     browser.switch_to.active_element.send_keys(Keys.ARROW_LEFT)  # east is at the left
-    assert texts(browser, ".chosen-tile")[0].startswith("t034.fits: done, %s sources, rms 0.001 Jy/beam" % rows[34]["sources"])
+    assert texts(browser, ".chosen-tile")[0].startswith(
+        "t034.fits: done, %s sources, rms 0.001 Jy/beam" % rows[34]["sources"]
+    )
     browser.switch_to.active_element.send_keys(Keys.ARROW_UP)
     assert texts(browser, ".chosen-tile")[0].startswith("t044.fits: ")
-    assert browser.execute_script("return document.querySelectorAll('.tile[tabindex=\"0\"]').length") == 1
+    assert (
+        browser.execute_script("return document.querySelectorAll('.tile[tabindex=\"0\"]').length")
+        == 1
+    )
     assert has_no_errors(browser)
 
 
@@ -462,7 +647,9 @@ def test_hostile_texts_in_a_browser(tmp_path, browser):
     rows = tiles()
     for name in ("image", "message", "unit", "backend", "version", "options", "beam", "box"):
         rows[0][name] = HOSTILE
-    rows[1].update(image="</script><img src=x onerror=alert(2)>.fits", status="failed", message=HOSTILE)
+    rows[1].update(
+        image="</script><img src=x onerror=alert(2)>.fits", status="failed", message=HOSTILE
+    )
     rows[2].update(image="javascript:alert(3)//", status=HOSTILE)
     rows[3]["image"] = "a\udcff.fits"
     path = tmp_path / "report.csv"
@@ -470,9 +657,15 @@ def test_hostile_texts_in_a_browser(tmp_path, browser):
     path.write_bytes(path.read_bytes().replace(b"a?.fits", b"a\xff.fits"))
     write_night_page(path, tmp_path / "report.html")
     browser.get("file://%s" % (tmp_path / "report.html"))
-    assert browser.execute_script("return document.querySelectorAll('img, iframe, object').length") == 0
+    assert (
+        browser.execute_script("return document.querySelectorAll('img, iframe, object').length")
+        == 0
+    )
     assert browser.execute_script("return [...document.scripts].filter(s => !s.type).length") == 1
-    assert HOSTILE[:8] in browser.find_element("tag name", "body").text and "a\ufffd.fits" in browser.page_source
+    assert (
+        HOSTILE[:8] in browser.find_element("tag name", "body").text
+        and "a\ufffd.fits" in browser.page_source
+    )
     assert has_no_errors(browser)
 
 
@@ -485,7 +678,9 @@ def test_links_to_the_pages_of_tiles(tmp_path, browser):
     (tmp_path / "out" / "a b#?.html").write_text("the page of a tile")
     rows[0]["catalogue"], rows[1]["catalogue"] = "out/a b#?.json", "out/c.json"
     show(browser, tmp_path, rows)
-    links = browser.execute_script("return [...document.querySelectorAll('#tiles-sheet td a')].map(a => a.href)")
+    links = browser.execute_script(
+        "return [...document.querySelectorAll('#tiles-sheet td a')].map(a => a.href)"
+    )
     assert len(links) == 1
     browser.get(links[0])
     assert "the page of a tile" in browser.page_source

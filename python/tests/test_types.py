@@ -47,12 +47,28 @@ srcfind.find("x.fits").write(3)
 
 
 def mypy(directory, *arguments):
-    """The output of mypy about the package that is installed, or about a program that imports it."""
+    """The output of mypy about the package that is installed, or about a program that imports
+    it."""
     version = pytest.importorskip("mypy.version", reason="mypy is not installed").__version__
     if tuple(int(number) for number in re.findall(r"\d+", version)[:2]) < (1, 7):
         pytest.skip("mypy %s does not know Unpack: 1.7 does" % version)
-    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(directory / "cache"), "--config-file",
-                           os.path.join(t.SOURCE_ROOT, "pyproject.toml"), *arguments], cwd=directory, capture_output=True, text=True)
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--no-error-summary",
+            "--cache-dir",
+            str(directory / "cache"),
+            "--config-file",
+            os.path.join(t.SOURCE_ROOT, "pyproject.toml"),
+            *arguments,
+        ],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_options_are_those_of_the_library():
@@ -74,6 +90,8 @@ def test_wrong_options(tmp_path):
     """Each line of the program is an error, and no other line is."""
     (tmp_path / "wrong.py").write_text(WRONG)
     result = mypy(tmp_path, "wrong.py")
-    lines = [int(line) for line in re.findall(r"^wrong.py:(\d+): error: ", result.stdout, re.MULTILINE)]
+    lines = [
+        int(line) for line in re.findall(r"^wrong.py:(\d+): error: ", result.stdout, re.MULTILINE)
+    ]
     assert lines == list(range(3, WRONG.count("\n") + 1)), result.stdout
     assert 'keyword argument "lokal" for "find"; did you mean "local"?' in result.stdout

@@ -19,6 +19,14 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
                                           calls->error);
 }
 
+enum srcfind_status backend_keep(const struct backend_calls *calls,
+                                 const struct pixel_source *source, bool *is_kept) {
+    const struct gpu_context *c = calls->context;
+    *is_kept = false;
+    return c ? c->backend->keep(c->cuda, source, calls->threads, is_kept, calls->error)
+             : SRCFIND_OK;
+}
+
 enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
                                    struct error *error) {
     const struct backend_calls *b = calls;

@@ -30,6 +30,11 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
                                    const struct detection *detection,
                                    struct detection_result *result);
 
+/* Copies an image of the host to the device, if there is one and the image and what scales need fit
+ * there: *is_kept. */
+enum srcfind_status backend_keep(const struct backend_calls *calls,
+                                 const struct pixel_source *source, bool *is_kept);
+
 /* Gathers pixels of the image that the device still has: for a struct run_source, whose context are
  * the calls. */
 enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,

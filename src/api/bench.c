@@ -5,6 +5,7 @@
 
 #include "api/bench.h"
 #include "api/finder.h"
+#include "api/views.h"
 #include "common/clock.h"
 #include "common/threads.h"
 #include "input/chunks.h"
@@ -121,25 +122,29 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
 /* Loads an image in the byte order of its file, and measures searches of its pixels in memory. */
 static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
                                         struct srcfind_bench *bench) {
-    struct image image;
+    struct input input;
     struct srcfind_image metadata;
+    struct blanks *blanks = NULL;
     enum srcfind_status status =
-        image_open(&image, path, &finder->options, &metadata, &finder->error);
-    const int64_t n = status == SRCFIND_OK ? image.source.width * image.source.height : 0;
+        input_open(&input, path, &finder->options, &metadata, &finder->error);
+    if (status == SRCFIND_OK)
+        status = input_read_blanks(&input, &blanks, finder->threads, &finder->error);
+    const struct pixel_source *image = &input.pixels;
+    const int64_t n = status == SRCFIND_OK ? image->width * image->height : 0;
     uint32_t *pixels = malloc((size_t)n * sizeof *pixels + 1);
     if (status == SRCFIND_OK)
-        status = pixels ? chunks_copy(&image.source, finder->threads, pixels, &finder->error)
+        status = pixels ? chunks_copy(image, finder->threads, pixels, &finder->error)
                         : error_memory(&finder->error, "holding an image in memory");
-    const struct detection detection = finder_detection(&finder->options, &image, &metadata);
-    struct memory memory = {pixels, image.source.width, image.source.width};
-    const struct pixel_source source =
-        memory_source(&memory, image.source.height, image.source.swapped);
+    const struct views views = views_of_input(&input, &metadata, &finder->options, blanks);
+    struct memory memory = {pixels, image->width, image->width};
+    const struct pixel_source source = memory_source(&memory, image->height, image->swapped);
     if (status == SRCFIND_OK)
         status = finder_wants_gpu(&finder->options)
-                     ? bench_gpu(finder, &source, &detection, bench)
-                     : bench_cpu(finder, &source, &detection, pixels, bench);
-    image_close(&image);
+                     ? bench_gpu(finder, &source, &views.measure.detection, bench)
+                     : bench_cpu(finder, &source, &views.measure.detection, pixels, bench);
+    input_close(&input);
     image_clear_metadata(&metadata);
+    blanks_destroy(blanks);
     free(pixels);
     return status;
 }
@@ -181,18 +186,18 @@ enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
     if (!bench)
         return error_memory(&finder->error, "measuring a search");
     bench->rounds = rounds;
-    struct srcfind measured = *finder;
+    struct gpu *gpu = finder->gpu;
     if (!finder_wants_gpu(&finder->options))
-        measured.gpu = NULL; /* device "auto", too, means the CPU here: all rounds on one device */
+        finder->gpu = NULL; /* device "auto", too, means the CPU here: all rounds on one device */
     enum srcfind_status status = SRCFIND_OK;
     for (int stage = 0; stage < SRCFIND_STAGES; stage++)
         if (stage != SRCFIND_FLOOR_COPY && !allocate_stage(bench, (enum srcfind_stage)stage))
-            status = error_memory(&measured.error, "measuring a search");
+            status = error_memory(&finder->error, "measuring a search");
     if (status == SRCFIND_OK)
-        status = bench_files(&measured, path, format, bench);
+        status = bench_files(finder, path, format, bench);
     if (status == SRCFIND_OK)
-        status = bench_memory(&measured, path, bench);
-    finder->error = measured.error;
+        status = bench_memory(finder, path, bench);
+    finder->gpu = gpu;
     if (status == SRCFIND_OK)
         *result = bench;
     else

@@ -19,11 +19,13 @@ struct injector {
 };
 
 struct trials {
-    const struct completeness_from *from;
+    const struct search *search;
+    struct run_source measured, detected; /* the pixels of both views */
     struct injections *list;
     const struct injection_place *places;
-    struct injector image, elsewhere;
-    /* Peak in the image / in the one where sources are detected; NaN: as the noise. */
+    struct injector measure, detect;
+    /* Peak in the image that is measured / in the one where islands are found; NaN: as the noise.
+     */
     double factor;
     struct row_index before;
     struct error *error;
@@ -31,17 +33,17 @@ struct trials {
 
 /* --- the sources of a trial --- */
 
-static enum srcfind_status injector_make(const struct options *options, const struct image *image,
-                                         const struct srcfind_image *metadata,
+static enum srcfind_status injector_make(const struct view *view, const struct options *options,
                                          struct injector *injector, struct error *error) {
+    const struct image *image = view->image;
     struct fit_frame frame;
-    const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
+    const enum srcfind_status status = sources_frame(view, options, &frame, error);
     if (status != SRCFIND_OK)
         return status;
     injector->beam = beam_frame_moments(&frame);
     const struct tensor *b = &injector->beam;
     const double area = 2 * M_PI * sqrt(tensor_determinant(b)); /* pixels */
-    injector->per_peak = (image->per_pixel ? area : area / metadata->beam_pixels) *
+    injector->per_peak = (image->per_pixel ? area : area / view->metadata->beam_pixels) *
                          (isfinite(image->jansky) ? image->jansky : 1);
     return SRCFIND_OK;
 }
@@ -57,7 +59,7 @@ static struct gaussian gaussian_of(const struct injector *injector, const struct
 
 /* The peak in the image where sources are detected, whose noise the S/N is of. */
 static double detected_peak(const struct injection *source, const struct injection_place *place) {
-    return source->snr * place->rms_elsewhere / source->width;
+    return source->snr * place->rms_detected / source->width;
 }
 
 /* Whether most pixels of both images are in proportion to the noise there: they are one image, of
@@ -68,7 +70,7 @@ static bool are_one_image(const struct trials *t) {
         const struct injection_place *p = &t->places[i];
         if (!t->list->all[i].is_added)
             continue;
-        const double alike = p->value / p->rms - p->value_elsewhere / p->rms_elsewhere;
+        const double alike = p->value / p->rms - p->value_detected / p->rms_detected;
         n++;
         n_alike += fabs(alike) < 0.1;
     }
@@ -78,12 +80,12 @@ static bool are_one_image(const struct trials *t) {
 /* A source has the same flux in images of the same sky, if their units tell what that is, and the
  * same S/N in one image that is there in two ways. */
 static double factor_of(const struct trials *t) {
-    const struct elsewhere *e = t->from->elsewhere;
+    const struct views *views = t->search->views;
     double factor = 1;
-    if (!e)
+    if (!views->are_two)
         return 1;
-    const char *unit = t->from->metadata->unit;
-    const bool is_known = strcmp(e->unit, unit) == 0 || units_conform(e->unit, unit, &factor);
+    const char *unit = views->measure.unit, *other = views->other.unit;
+    const bool is_known = strcmp(other, unit) == 0 || units_conform(other, unit, &factor);
     return is_known && !are_one_image(t) ? factor : (double)NAN;
 }
 
@@ -91,7 +93,7 @@ static double factor_of(const struct trials *t) {
 static double measured_peak(const struct trials *t, int64_t i) {
     const struct injection_place *place = &t->places[i];
     return detected_peak(&t->list->all[i], place) *
-           (isnan(t->factor) ? place->rms / place->rms_elsewhere : t->factor);
+           (isnan(t->factor) ? place->rms / place->rms_detected : t->factor);
 }
 
 /* Sets the true fluxes of all sources. */
@@ -100,7 +102,7 @@ static void set_fluxes(const struct trials *t) {
         struct injection *source = &t->list->all[i];
         if (!source->is_added)
             continue;
-        source->flux = measured_peak(t, i) * source->width * source->width * t->image.per_peak;
+        source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak;
         source->x = t->places[i].x;
         source->y = t->places[i].y;
     }
@@ -109,15 +111,15 @@ static void set_fluxes(const struct trials *t) {
 /* Lists the Gaussians of the sources [first, end) that are added, in both images. Returns their
  * number. */
 static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end,
-                              struct gaussian *image, struct gaussian *elsewhere) {
+                              struct gaussian *measured, struct gaussian *detected) {
     int64_t n = 0;
     for (int64_t i = first; i < end; i++) {
         const struct injection *source = &t->list->all[i];
         const struct injection_place *place = &t->places[i];
         if (!source->is_added)
             continue;
-        image[n] = gaussian_of(&t->image, source, place, measured_peak(t, i));
-        elsewhere[n++] = gaussian_of(&t->elsewhere, source, place, detected_peak(source, place));
+        measured[n] = gaussian_of(&t->measure, source, place, measured_peak(t, i));
+        detected[n++] = gaussian_of(&t->detect, source, place, detected_peak(source, place));
     }
     return n;
 }
@@ -157,7 +159,8 @@ static bool is_new(const void *context, const struct srcfind_source *row) {
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
     struct injection *source = &t->list->all[i];
     const struct injection_place *place = &t->places[i];
-    const struct wanted w = {t, source, gaussian_of(&t->image, source, place, measured_peak(t, i))};
+    const struct wanted w = {t, source,
+                             gaussian_of(&t->measure, source, place, measured_peak(t, i))};
     const struct srcfind_source *row =
         row_index_nearest(rows, &w.gaussian.form, place->x, place->y, is_new, &w);
     if (!row)
@@ -172,35 +175,42 @@ static void find_source(const struct trials *t, const struct row_index *rows, in
 /* --- trials --- */
 
 /* Searches the image with n Gaussians in it. */
-static enum srcfind_status search_with(const struct trials *t, const struct gaussian *image,
-                                       const struct gaussian *elsewhere, int64_t n,
+static enum srcfind_status search_with(const struct trials *t, const struct gaussian *measured,
+                                       const struct gaussian *detected, int64_t n,
                                        struct sources *found) {
-    const struct completeness_from *from = t->from;
-    struct injected in_image = {0}, in_elsewhere = {0};
-    struct pixel_source source, other;
+    struct search again = *t->search;
+    struct views views = views_again(again.views);
+    struct injected in_measure = {0}, in_other = {0};
+    struct pixel_source pixels, pixels_of_other;
     enum srcfind_status status = SRCFIND_OK;
-    if (!injected_source(&in_image, from->pixels.source, image, n, &source) ||
-        (from->detected &&
-         !injected_source(&in_elsewhere, from->detected->source, elsewhere, n, &other)))
+    if (!injected_source(&in_measure, views.measure.source, measured, n, &pixels) ||
+        (views.are_two &&
+         !injected_source(&in_other, views.other.source, detected, n, &pixels_of_other)))
         status = error_memory(t->error, "adding sources to an image");
+    views.measure.source = &pixels;
+    if (views.are_two)
+        views.other.source = &pixels_of_other;
+    again.views = &views;
+    again.labels = 0;
+    again.sources = found;
     if (status == SRCFIND_OK)
-        status =
-            from->again.search(from->again.context, &source, from->detected ? &other : NULL, found);
-    injected_clear(&in_image);
-    injected_clear(&in_elsewhere);
+        status = search_run(&again);
+    views_clear(&views);
+    injected_clear(&in_measure);
+    injected_clear(&in_other);
     return status;
 }
 
 /* Carries out the trial of the sources [first, end). */
 static enum srcfind_status run_trial(const struct trials *t, int64_t first, int64_t end) {
-    struct gaussian *image = arrays_allocate(end - first, sizeof *image);
-    struct gaussian *elsewhere = arrays_allocate(end - first, sizeof *elsewhere);
+    struct gaussian *measured = arrays_allocate(end - first, sizeof *measured);
+    struct gaussian *detected = arrays_allocate(end - first, sizeof *detected);
     struct sources found = {0};
     struct row_index rows = {0};
     enum srcfind_status status = SRCFIND_OK;
-    if (image && elsewhere) {
-        const int64_t n = list_gaussians(t, first, end, image, elsewhere);
-        status = n > 0 ? search_with(t, image, elsewhere, n, &found) : SRCFIND_OK;
+    if (measured && detected) {
+        const int64_t n = list_gaussians(t, first, end, measured, detected);
+        status = n > 0 ? search_with(t, measured, detected, n, &found) : SRCFIND_OK;
     } else {
         status = error_memory(t->error, "adding sources to an image");
     }
@@ -211,8 +221,8 @@ static enum srcfind_status run_trial(const struct trials *t, int64_t first, int6
             find_source(t, &rows, i);
     row_index_clear(&rows);
     sources_clear(&found);
-    free(image);
-    free(elsewhere);
+    free(measured);
+    free(detected);
     return status;
 }
 
@@ -230,60 +240,71 @@ static enum srcfind_status run_trials(const struct trials *t, const struct injec
     return status;
 }
 
+/* The pixels of a view, which no device has any more. */
+static struct run_source pixels_on_host(const struct view *view) {
+    return (struct run_source){
+        .source = view->source, .noise = &view->result.noise, .user = view->detection.maps};
+}
+
 /* Points, and as many of the width of each scale that is searched. */
 static struct injections empty_list(const struct trials *t) {
-    const struct options *o = t->from->options;
+    const struct options *o = t->search->options;
     struct injections list = {.n_a_width = o->completeness, .widths = {1}, .n_widths = 1};
     for (int i = 0; i < o->scales.n; i++)
-        if (o->scales.fwhm[i] > 1 &&
-            !scale_is_too_wide(o->scales.fwhm[i], &t->image.beam, t->from->metadata))
+        if (o->scales.fwhm[i] > 1 && !scale_is_too_wide(o->scales.fwhm[i], &t->measure.beam,
+                                                        t->search->views->measure.metadata))
             list.widths[list.n_widths++] = o->scales.fwhm[i];
     return list;
 }
 
 /* Plans the trials of the list, which then has as many sources as have room. */
 static void plan_trials(const struct trials *t, struct injection_plan *plans) {
-    const struct srcfind_background *b = t->from->background;
+    const struct view *view = &t->search->views->measure;
+    const struct srcfind_background *b = &view->result.background;
     struct injections *list = t->list;
     *list = empty_list(t);
-    injections_plan(list, (double)(b->n_pixels - b->n_blank), t->from->metadata->beam_pixels,
-                    plans);
+    injections_plan(list, (double)(b->n_pixels - b->n_blank), view->metadata->beam_pixels, plans);
     list->n_a_width = 0;
     for (int i = 0; i < list->n_widths; i++)
         list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
 }
 
 static enum srcfind_status make_injectors(struct trials *t) {
-    const struct completeness_from *from = t->from;
-    const struct elsewhere *e = from->elsewhere;
-    enum srcfind_status status =
-        injector_make(from->options, from->image, from->metadata, &t->image, t->error);
-    t->elsewhere = t->image;
-    if (status == SRCFIND_OK && e)
-        status = injector_make(from->options, e->image, e->metadata, &t->elsewhere, t->error);
-    return status;
+    struct views *views = t->search->views;
+    const enum srcfind_status status =
+        injector_make(&views->measure, t->search->options, &t->measure, t->error);
+    return status == SRCFIND_OK
+               ? injector_make(views_detect(views), t->search->options, &t->detect, t->error)
+               : status;
 }
 
-enum srcfind_status completeness_measure(const struct completeness_from *from,
-                                         struct injections *list, struct error *error) {
+enum srcfind_status completeness_measure(const struct search *search, struct injections *list) {
     struct injection_plan plans[SCALES_MOST + 1];
     struct injection_place *places = NULL;
-    struct trials t = {.from = from, .list = list, .error = error};
-    const struct injection_field field = {.image = &from->pixels,
-                                          .elsewhere = from->detected,
-                                          .width = from->metadata->width,
-                                          .height = from->metadata->height,
-                                          .seed = (uint64_t)options_seed(from->options)};
+    struct threads *threads = search->finder->threads;
+    const struct view *view = &search->views->measure;
+    struct trials t = {.search = search,
+                       .measured = pixels_on_host(view),
+                       .detected = pixels_on_host(views_detect(search->views)),
+                       .list = list,
+                       .error = &search->finder->error};
+    const struct injection_field field = {.measure = &t.measured,
+                                          .detect =
+                                              search->views->are_two ? &t.detected : &t.measured,
+                                          .width = view->metadata->width,
+                                          .height = view->metadata->height,
+                                          .seed = (uint64_t)options_seed(search->options)};
     enum srcfind_status status = make_injectors(&t);
     if (status == SRCFIND_OK)
         plan_trials(&t, plans);
     if (status == SRCFIND_OK)
-        status = injections_draw(list, plans, &field, from->threads, &places, error);
+        status = injections_draw(list, plans, &field, threads, &places, t.error);
     t.places = places;
     if (status == SRCFIND_OK)
         t.factor = factor_of(&t);
-    if (status == SRCFIND_OK && !row_index_make(&t.before, from->before->rows, from->before->n))
-        status = error_memory(error, "looking for injected sources");
+    if (status == SRCFIND_OK &&
+        !row_index_make(&t.before, search->sources->rows, search->sources->n))
+        status = error_memory(t.error, "looking for injected sources");
     if (status == SRCFIND_OK)
         set_fluxes(&t);
     if (status == SRCFIND_OK)

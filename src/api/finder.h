@@ -3,7 +3,6 @@
 #define FINDER_H
 
 #include "gpu/pool.h"
-#include "input/image.h"
 #include "input/shared_table.h"
 #include "options/options.h"
 
@@ -30,10 +29,5 @@ void finder_expect(struct srcfind *finder, double n_pixels);
 
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);
-
-/* The parameters of a detection that follow from the options and the image. They refer to the maps
- * that are given for the image. */
-struct detection finder_detection(const struct options *options, const struct image *image,
-                                  const struct srcfind_image *metadata);
 
 #endif

@@ -104,12 +104,12 @@ static bool is_usable(const struct run_pixels *pixels, int64_t i) {
 
 /* Gives each waiting source the first of its n_each tries that is usable. */
 static void take_places(struct drawing *d, const struct try_at *tries, int64_t n_each,
-                        const struct run_pixels *image, const struct run_pixels *elsewhere) {
+                        const struct run_pixels *measured, const struct run_pixels *detected) {
     int64_t n_waiting = 0;
     for (int64_t k = 0; k < d->n_waiting; k++) {
         const int64_t first = k * n_each;
         int64_t i = first;
-        while (i < first + n_each && !(is_usable(image, i) && is_usable(elsewhere, i)))
+        while (i < first + n_each && !(is_usable(measured, i) && is_usable(detected, i)))
             i++;
         if (i == first + n_each) {
             d->waiting[n_waiting++] = d->waiting[k];
@@ -117,10 +117,10 @@ static void take_places(struct drawing *d, const struct try_at *tries, int64_t n
         }
         struct injection_place *place = &d->places[tries[i].source];
         *place = tries[i].place;
-        place->value = (double)image->value[i];
-        place->value_elsewhere = (double)elsewhere->value[i];
-        place->rms = image->rms[i];
-        place->rms_elsewhere = elsewhere->rms[i];
+        place->value = (double)measured->value[i];
+        place->value_detected = (double)detected->value[i];
+        place->rms = measured->rms[i];
+        place->rms_detected = detected->rms[i];
         d->list->all[tries[i].source].is_added = true;
     }
     d->n_waiting = n_waiting;
@@ -128,9 +128,10 @@ static void take_places(struct drawing *d, const struct try_at *tries, int64_t n
 
 /* Tries n_each places for each waiting source, from number `first` on. */
 static enum srcfind_status try_places(struct drawing *d, int64_t first, int64_t n_each) {
-    const struct run_source *elsewhere = d->field->elsewhere;
+    const struct injection_field *field = d->field;
+    const bool are_two = field->detect != field->measure;
     const int64_t n = d->n_waiting * n_each;
-    struct run_pixels of_image = {0}, of_elsewhere = {0};
+    struct run_pixels measured = {0}, detected = {0};
     struct try_at *tries = arrays_allocate(n, sizeof *tries);
     if (!tries)
         return error_memory(d->error, "adding sources to an image");
@@ -138,13 +139,13 @@ static enum srcfind_status try_places(struct drawing *d, int64_t first, int64_t 
         const int64_t source = d->waiting[i / n_each];
         tries[i] = (struct try_at){source, draw_place(d, source, first + i % n_each)};
     }
-    enum srcfind_status status = read_places(d, d->field->image, tries, n, &of_image);
-    if (status == SRCFIND_OK && elsewhere)
-        status = read_places(d, elsewhere, tries, n, &of_elsewhere);
+    enum srcfind_status status = read_places(d, field->measure, tries, n, &measured);
+    if (status == SRCFIND_OK && are_two)
+        status = read_places(d, field->detect, tries, n, &detected);
     if (status == SRCFIND_OK)
-        take_places(d, tries, n_each, &of_image, elsewhere ? &of_elsewhere : &of_image);
-    run_pixels_clear(&of_image);
-    run_pixels_clear(&of_elsewhere);
+        take_places(d, tries, n_each, &measured, are_two ? &detected : &measured);
+    run_pixels_clear(&measured);
+    run_pixels_clear(&detected);
     free(tries);
     return status;
 }

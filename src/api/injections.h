@@ -8,9 +8,11 @@
 
 /* Where an injected source is put. */
 struct injection_place {
-    double value, value_elsewhere; /* at its pixel, with the background */
-    double x, y;                   /* pixels */
-    double rms, rms_elsewhere;     /* at its pixel */
+    double x, y; /* pixels */
+    /* At its pixel, with the background: in the image that is measured, and where islands are
+     * found. */
+    double value, value_detected;
+    double rms, rms_detected;
 };
 
 /* The trials of sources of one width: trial t has those from t * n_a_trial on. */
@@ -26,7 +28,7 @@ void injections_plan(const struct injections *list, double n_pixels, double beam
 
 /* What places are drawn from. */
 struct injection_field {
-    const struct run_source *image, *elsewhere; /* elsewhere: where sources are detected, or NULL */
+    const struct run_source *measure, *detect; /* of both images; the same pointer for one */
     int64_t width, height;
     uint64_t seed;
 };

@@ -5,14 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/finder.h"
+#include "api/find.h"
 #include "api/pixels.h"
-#include "api/search.h"
-#include "backend/backend.h"
 #include "common/path.h"
-#include "input/image.h"
 #include "input/srcfind_map.h"
-#include "input/user_maps.h"
 #include "measure/mask.h"
 #include "output/catalogue.h"
 #include "output/fits_map.h"
@@ -72,11 +68,6 @@ const char *srcfind_map_suffix(int i) {
     return i == MAP_PICTURE ? ".png" : ".fits";
 }
 
-static void close_image(struct image *image, struct srcfind_image *metadata) {
-    image_close(image);
-    image_clear_metadata(metadata);
-}
-
 /* Whether a search with these options has what the map shows. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
     const bool needs_fit = has_model(map), needs_parts = needs_fit || map == MAP_SOURCES;
@@ -119,15 +110,13 @@ struct original {
     bool is_known; /* it was opened */
 };
 
-/* Opens an image without mask, maps of the noise, and image for detection. */
 static void open_original(struct original *o, const char *path,
                           const struct srcfind_options *options) {
-    struct options own = options->values;
     struct error ignored;
-    own.mask = own.rms_map = own.background_map = own.detect_on = "";
     *o = (struct original){.image.file.descriptor = -1};
-    o->is_known = !path_ends_with(path, ".gz") &&
-                  image_open(&o->image, path, &own, &o->metadata, &ignored) == SRCFIND_OK;
+    o->is_known =
+        !path_ends_with(path, ".gz") &&
+        image_open(&o->image, path, &options->values.image, &o->metadata, &ignored) == SRCFIND_OK;
 }
 
 /* Whether a header is that of a map of the image, by all cards before its HISTORY. */
@@ -165,8 +154,10 @@ bool maps_are_whole(char *const *paths, int n, const char *image,
         is_open = true;
         whole = is_whole((enum map)map, paths[map], &original);
     }
-    if (is_open)
-        close_image(&original.image, &original.metadata);
+    if (is_open) {
+        image_close(&original.image);
+        image_clear_metadata(&original.metadata);
+    }
     return whole;
 }
 
@@ -179,12 +170,12 @@ void maps_expect(struct srcfind *finder, unsigned wanted) {
 
 /* --- values --- */
 
-/* Maps that are being made, and the image that they are made of. */
+/* Maps that are being made, and what they are made of. */
 struct wanted_maps {
     struct srcfind *finder;
     const struct srcfind_catalogue *catalogue;
-    const struct image *image;
-    const struct pixel_source *pixels; /* of the image */
+    struct input input;
+    struct srcfind_image metadata;
     struct map_output outputs[MAPS];
     int n;
 };
@@ -207,18 +198,21 @@ static enum srcfind_status choose_map(const char *name, const struct srcfind_cat
 static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_kind kind,
                                        struct labels *labels) {
     const struct srcfind_catalogue *c = m->catalogue;
-    struct srcfind_catalogue again = {.image = c->image};
-    struct srcfind finder = *m->finder;
-    const struct search_input input = {.source = m->pixels, .image = m->image};
-    finder.options = c->options;
-    finder.options.completeness = 0; /* the labels do not need it */
-    finder.labels = 1U << kind;
-    const enum srcfind_status status = search_image(&finder, &input, &again);
-    m->finder->error = finder.error;
-    *labels = again.labels[kind];
-    again.labels[kind] = (struct labels){0};
-    memset(&again.image, 0, sizeof again.image); /* it is the catalogue's */
-    catalogue_clear(&again);
+    struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
+    struct sources found = {0};
+    struct search_report report = {0};
+    const struct search search = {.finder = m->finder,
+                                  .options = &c->options,
+                                  .views = &views,
+                                  .labels = 1U << kind,
+                                  .sources = &found,
+                                  .report = &report};
+    int64_t n_negative;
+    const enum srcfind_status status = find_sources(&search, &n_negative);
+    *labels = found.labels[kind];
+    found.labels[kind] = (struct labels){0};
+    sources_clear(&found);
+    views_clear(&views);
     return status;
 }
 
@@ -287,15 +281,14 @@ static enum srcfind_status make_maps(struct wanted_maps *m) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct threads *threads = m->finder->threads;
     struct error *error = &m->finder->error;
-    const struct map_image image = {m->pixels, &c->noise,
-                                    finder_detection(&c->options, m->image, &c->image).maps};
-    const struct map_image elsewhere = {
-        user_map_source(m->image->user_maps, USER_DETECTION), &c->detection_noise, {NULL, NULL}};
-    const int n = elsewhere.source ? move_snr_back(m) : m->n;
+    const struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
+    const struct map_image image = {views.measure.source, &c->noise, views.measure.detection.maps};
+    const struct map_image detected = {views.other.source, &c->detection_noise, {NULL, NULL}};
+    const int n = views.are_two ? move_snr_back(m) : m->n;
     enum srcfind_status status =
         n > 0 ? map_outputs_write(&image, m->outputs, n, threads, error) : SRCFIND_OK;
     if (status == SRCFIND_OK && n < m->n)
-        status = map_outputs_write(&elsewhere, m->outputs + n, m->n - n, threads, error);
+        status = map_outputs_write(&detected, m->outputs + n, m->n - n, threads, error);
     return status;
 }
 
@@ -304,21 +297,20 @@ static void clear_maps(struct wanted_maps *m) {
         map_output_clear(&m->outputs[i]);
 }
 
-static void set_image(struct wanted_maps *m, const struct image *image,
-                      const struct pixel_source *pixels) {
-    m->image = image;
-    m->pixels = pixels;
-}
-
 /* Opens the file of a catalogue, again. To be closed also after an error. */
-static enum srcfind_status open_image(struct wanted_maps *m, struct image *image,
-                                      struct srcfind_image *metadata) {
+static enum srcfind_status open_image(struct wanted_maps *m) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
-        image_open(image, c->image.path, &c->options, metadata, error);
-    set_image(m, image, &image->source);
-    return status == SRCFIND_OK ? fits_file_unchanged(&image->file, &c->version, error) : status;
+        input_open(&m->input, c->image.path, &c->options, &m->metadata, error);
+    input_see(&m->input, c->blanks);
+    return status == SRCFIND_OK ? fits_file_unchanged(&m->input.image.file, &c->version, error)
+                                : status;
+}
+
+static void close_image(struct wanted_maps *m) {
+    input_close(&m->input);
+    image_clear_metadata(&m->metadata);
 }
 
 /* --- files --- */
@@ -327,7 +319,6 @@ static enum srcfind_status open_image(struct wanted_maps *m, struct image *image
  * get their values in one pass over the image. */
 struct saving {
     struct wanted_maps wanted;
-    struct image image;
     char *const *paths; /* of each map; NULL: it is not saved */
     int map;            /* now */
     unsigned saved;     /* 1 << map of those that have their place */
@@ -337,7 +328,7 @@ struct saving {
 static bool make_header(const struct saving *s, enum map map, struct cards *cards) {
     const struct srcfind_catalogue *c = s->wanted.catalogue;
     char what[SRCFIND_TEXT];
-    add_description(cards, map, &s->image, &c->image);
+    add_description(cards, map, &s->wanted.input.image, &c->image);
     snprintf(what, sizeof what, "map: %s", maps[map].name);
     option_cards_add(cards, what, &c->options);
     return cards_end(cards);
@@ -368,7 +359,7 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
     const enum map map = (enum map)s->map++;
     const enum srcfind_status status =
         map == MAP_PICTURE
-            ? picture_write(&s->image, m->catalogue, m->finder->threads, file, name, error)
+            ? picture_write(&m->input.image, m->catalogue, m->finder->threads, file, name, error)
             : begin_map(s, map, file, name, error);
     return status == SRCFIND_OK ? save_next(s) : status;
 }
@@ -381,7 +372,7 @@ static enum srcfind_status save_next(struct saving *s) {
     const int map = s->map;
     if (map == MAPS) {
         const enum srcfind_status status = make_maps(&s->wanted);
-        return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
+        return status == SRCFIND_OK ? input_unchanged(&s->wanted.input, error) : status;
     }
     const struct save_content content = {map == MAP_PICTURE ? "picture" : "map", write_map, s};
     const enum srcfind_status status = save_whole(&content, s->paths[map], error);
@@ -392,12 +383,11 @@ static enum srcfind_status save_next(struct saving *s) {
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                               char *const *paths, unsigned *saved) {
     struct saving s = {.wanted = {.finder = finder, .catalogue = catalogue}, .paths = paths};
-    struct srcfind_image metadata;
-    enum srcfind_status status = open_image(&s.wanted, &s.image, &metadata);
+    enum srcfind_status status = open_image(&s.wanted);
     if (status == SRCFIND_OK)
         status = save_next(&s);
     clear_maps(&s.wanted);
-    close_image(&s.image, &metadata);
+    close_image(&s.wanted);
     *saved = s.saved;
     return status;
 }
@@ -440,14 +430,12 @@ static enum srcfind_status fill(struct wanted_maps *m, enum map map, uint32_t *a
 }
 
 static enum srcfind_status fill_from_file(struct wanted_maps *m, enum map map, uint32_t *array) {
-    struct image image;
-    struct srcfind_image metadata;
-    enum srcfind_status status = open_image(m, &image, &metadata);
+    enum srcfind_status status = open_image(m);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     if (status == SRCFIND_OK)
-        status = image_unchanged(&image, &m->finder->error);
-    close_image(&image, &metadata);
+        status = input_unchanged(&m->input, &m->finder->error);
+    close_image(m);
     return status;
 }
 
@@ -477,22 +465,18 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
 static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
                                             const struct srcfind_pixels *given, uint32_t *array) {
     const struct options *options = &m->catalogue->options;
-    struct image image;
-    struct srcfind_image metadata = {0};
     struct srcfind_pixels pixels;
     struct host_pixels host;
     enum srcfind_status status = check_pixels(m, given, &pixels);
     if (status != SRCFIND_OK)
         return status;
     host_pixels_make(&host, &pixels, options->image.blank);
-    status = image_open_memory(&image, pixels.header, pixels.width, pixels.height, options,
-                               &metadata, &m->finder->error);
-    if (status == SRCFIND_OK)
-        status = host_pixels_open(&image, &host.source, options, &metadata, &m->finder->error);
-    set_image(m, &image, &image.source);
+    status = input_open_pixels(&m->input, &host.source, pixels.header, options, &m->metadata,
+                               &m->finder->error);
+    input_see(&m->input, m->catalogue->blanks);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
-    close_image(&image, &metadata);
+    close_image(m);
     return status;
 }
 

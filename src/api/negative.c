@@ -3,21 +3,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-static struct pixel_source negated_source(struct changed *negated,
-                                          const struct pixel_source *stored) {
-    return changed_source(negated, stored, pixel_change_make(NAN, true, stored->swapped));
-}
+#include "input/chunks.h"
+#include "input/pixel_change.h"
 
-void negative_make(struct negated_image *n, const struct pixel_source *source,
-                   const struct detection *detection) {
-    if (source)
-        n->source = negated_source(&n->pixels, source);
-    n->detection = *detection;
-    n->detection.background = -detection->background;
-    if (!detection->maps.background)
+/* A negated view, and what it is read from. */
+struct negated {
+    struct pixel_source pixels, background;
+    struct changed changed_pixels, changed_background;
+    struct device_pixels on_device;
+};
+
+/* Makes a view that of the negated image, with a map of the background that is negated, too. */
+static void negate(struct negated *n, struct view *view) {
+    struct detection *d = &view->detection;
+    d->background = -d->background;
+    if (view->on_device) {
+        n->on_device = *view->on_device;
+        n->on_device.change.sign ^= pixel_bits(-0.0F, n->on_device.swapped);
+        view->on_device = &n->on_device;
         return;
-    n->background_source = negated_source(&n->background, detection->maps.background);
-    n->detection.maps.background = &n->background_source;
+    }
+    n->pixels = changed_source(&n->changed_pixels, view->source,
+                               pixel_change_make(NAN, true, view->source->swapped));
+    view->source = &n->pixels;
+    if (!d->maps.background)
+        return;
+    n->background = changed_source(&n->changed_background, d->maps.background,
+                                   pixel_change_make(NAN, true, d->maps.background->swapped));
+    d->maps.background = &n->background;
 }
 
 /* 0 minus a value, and not its negative, so that 0 stays 0 and does not become -0. */
@@ -40,7 +53,22 @@ static void turn_back_all(struct sources *s) {
         turn_back(&s->rows[i]);
 }
 
-bool negative_add(struct sources *sources, struct sources *negative) {
-    turn_back_all(negative);
-    return sources_append(sources, negative);
+enum srcfind_status negative_search(const struct search *search, int64_t *n) {
+    struct search again = *search;
+    struct views views = views_again(search->views);
+    struct sources found = {0};
+    struct negated measured, other;
+    negate(&measured, &views.measure);
+    if (views.are_two)
+        negate(&other, &views.other);
+    again.views = &views;
+    again.sources = &found;
+    enum srcfind_status status = search_run(&again);
+    turn_back_all(&found);
+    if (status == SRCFIND_OK && !sources_append(search->sources, &found))
+        status = error_memory(&search->finder->error, "adding negative sources");
+    *n = found.n;
+    sources_clear(&found);
+    views_clear(&views);
+    return status;
 }

@@ -4,26 +4,10 @@
 #ifndef NEGATIVE_H
 #define NEGATIVE_H
 
-#include "api/sources.h"
-#include "backend/backend.h"
-#include "input/pixel_change.h"
-#include "output/catalogue.h"
+#include "api/search.h"
 
-/* The negated image, and the detection in it. Not to be copied: the members point to each other. */
-struct negated_image {
-    struct pixel_source source;
-    struct detection detection;
-    struct changed pixels, background; /* of the source, and of a map of the background */
-    struct pixel_source background_source;
-};
-
-/* The source and the maps of `detection` must outlive the negated image. The source is NULL where
- * the pixels are on a device. */
-void negative_make(struct negated_image *negative, const struct pixel_source *source,
-                   const struct detection *detection);
-
-/* Adds the sources of the negated image to those of the image, after them, as sources of the image
- * itself: `negative` is turned back. False where memory ran out. */
-bool negative_add(struct sources *sources, struct sources *negative);
+/* Searches the negated images of the views of a search, and adds what is found to its sources,
+ * after them, as sources of the images themselves. *n: how many. */
+enum srcfind_status negative_search(const struct search *search, int64_t *n);
 
 #endif

@@ -18,20 +18,19 @@ static int64_t default_box(const struct srcfind_image *image) {
     return box < LEAST_BOX ? 0 : box;
 }
 
-bool noise_is_given(const struct options *options) {
-    return (options->noise.rms > 0 || *options->rms_map) &&
-           (!isnan(options->noise.background) || *options->background_map);
+bool noise_is_given(const struct detection *d) {
+    return (d->rms > 0 || d->maps.rms) && (!isnan(d->background) || d->maps.background);
 }
 
-void noise_choose_box(const struct options *options, const struct srcfind_image *image,
+void noise_choose_box(const struct noise_choice *choice, const struct srcfind_image *image,
                       struct detection *detection) {
     detection->box = detection->step = 0;
-    if (noise_is_given(options))
+    if (noise_is_given(detection))
         return;
-    if (options->noise.rms_box.size > 0) {
-        detection->box = options->noise.rms_box.size;
-        detection->step = options->noise.rms_box.step;
-    } else if (options->noise.local) {
+    if (choice->rms_box.size > 0) {
+        detection->box = choice->rms_box.size;
+        detection->step = choice->rms_box.step;
+    } else if (choice->local) {
         detection->box = default_box(image);
         detection->step = detection->box / STEPS_A_BOX;
     }

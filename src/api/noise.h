@@ -11,12 +11,12 @@ enum { STEPS_A_BOX = 3 };
 double noise_wanted_box(const struct srcfind_image *image);
 
 /* Whether both rms and background are given, as values or maps: nothing is to be measured. */
-bool noise_is_given(const struct options *options);
+bool noise_is_given(const struct detection *detection);
 
 /* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
  * at most half of the image's shorter side; if that is less than 48 pixels, there is one noise for
  * the whole image. There are no boxes where the noise is given. */
-void noise_choose_box(const struct options *options, const struct srcfind_image *image,
+void noise_choose_box(const struct noise_choice *choice, const struct srcfind_image *image,
                       struct detection *detection);
 
 /* Fills the members of a background that describe local noise. False where memory ran out. */

@@ -150,20 +150,20 @@ static void note_mask(FILE *stream, const struct srcfind_catalogue *c) {
 /* Notes masks and maps of other places on the sky, as those of another image. */
 static void note_user_maps(FILE *stream, const struct user_maps *maps) {
     for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
-        const char *difference = user_map_difference(maps, (enum user_map_kind)kind);
-        const struct srcfind_image *map;
-        if (!*difference)
-            continue;
-        user_map_image(maps, (enum user_map_kind)kind, &map);
-        note(stream, "--%s %s has other sky coordinates than the image%s: is it of another image?",
-             user_map_option((enum user_map_kind)kind), map->path, difference);
+        const struct user_map *map = maps->images[kind];
+        if (map && *map->difference)
+            note(stream,
+                 "--%s %s has other sky coordinates than the image%s: is it of another image?",
+                 user_map_option((enum user_map_kind)kind), map->metadata.path, map->difference);
     }
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
 static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c) {
-    const bool rms_is_given = c->options.noise.rms > 0 || *c->options.rms_map;
-    if (c->options.noise.local && !noise_is_given(&c->options) && c->background.box == 0)
+    const struct options *o = &c->options;
+    const bool rms_is_given = o->noise.rms > 0 || *o->rms_map;
+    const bool all_is_given = rms_is_given && (!isnan(o->noise.background) || *o->background_map);
+    if (o->noise.local && !all_is_given && c->background.box == 0)
         note(stream,
              "the image is too small for local noise, one rms is used: boxes have 48 "
              "pixels at least, and at most half of its shorter side; --rms-box sets another "

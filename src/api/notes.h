@@ -5,8 +5,8 @@
 #include "input/user_maps.h"
 #include "output/catalogue.h"
 
-/* Makes the notes of a catalogue, whose other members are complete; maps: of its image, may be
- * NULL. False where memory ran out. */
+/* Makes the notes of a catalogue, whose other members are complete; maps: of its image.
+ * False where memory ran out. */
 bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps);
 
 #endif

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "input/user_maps.h"
-
 enum srcfind_status pixels_read(const struct srcfind_pixels *given, struct srcfind_pixels *p,
                                 struct error *error) {
     *p = (struct srcfind_pixels){0};
@@ -26,11 +24,4 @@ void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *p, 
     if (!isnan(blank))
         host->source = changed_source(&host->blanked, &host->source,
                                       pixel_change_make(blank, false, p->swapped));
-}
-
-enum srcfind_status host_pixels_open(struct image *image, const struct pixel_source *source,
-                                     const struct options *options,
-                                     const struct srcfind_image *metadata, struct error *error) {
-    image->source = *source;
-    return user_maps_open(image, options, metadata, error);
 }

@@ -2,7 +2,6 @@
 #ifndef PIXELS_H
 #define PIXELS_H
 
-#include "input/image.h"
 #include "input/memory_source.h"
 #include "input/pixel_change.h"
 
@@ -20,11 +19,5 @@ struct host_pixels {
 
 /* blank: pixels of this value are blank; NaN: none are. */
 void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *pixels, double blank);
-
-/* Gives an image of image_open_memory its pixels, and opens the maps of the options beside them.
- * They refer to `source`. */
-enum srcfind_status host_pixels_open(struct image *image, const struct pixel_source *source,
-                                     const struct options *options,
-                                     const struct srcfind_image *metadata, struct error *error);
 
 #endif

@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include "api/backend_calls.h"
-#include "api/elsewhere.h"
+#include "api/views.h"
 #include "common/arrays.h"
 #include "common/clock.h"
 #include "common/path.h"
 #include "input/beam.h"
 #include "input/same_grid.h"
 #include "input/units.h"
-#include "input/user_maps.h"
 #include "measure/beam_frame.h"
 #include "measure/places.h"
 #include "measure/spectrum.h"
@@ -25,9 +24,10 @@ struct measuring {
     struct srcfind_catalogue *catalogue;
     struct srcfind_source *gaussians; /* NULL with --at */
     struct held_sources held;
-    struct options own; /* how planes are opened, and their noise is found */
-    char *mask;         /* that of the image; NULL: none */
-    struct image file;  /* the one that is read */
+    struct image_choice choice; /* which plane is opened */
+    struct noise_choice noise;  /* how its noise is found */
+    struct blanks *mask;        /* holds in all planes; NULL: none is given */
+    struct image file;          /* the one that is read */
     struct srcfind_image of_file;
 };
 
@@ -53,36 +53,26 @@ static enum srcfind_status compare_units(struct measuring *m, const struct srcfi
 }
 
 /* Finds the noise of the plane. One whose pixels are blank, or have one value, has none. */
-static enum srcfind_status find_noise(struct measuring *m, const struct detection *detection,
-                                      struct detection_result *result, bool *is_blank) {
-    struct error *error = &m->finder->error;
-    const enum srcfind_status status =
-        cpu_detect(&m->file.source, detection, m->finder->threads, result, error);
-    const struct srcfind_background *b = &result->background;
+static enum srcfind_status find_noise(struct measuring *m, struct view *view, bool *is_blank) {
+    const enum srcfind_status status = cpu_detect(
+        view->source, &view->detection, m->finder->threads, &view->result, &m->finder->error);
+    const struct srcfind_background *b = &view->result.background;
     const bool has_no_pixel =
         status == SRCFIND_ERROR_INPUT && b->n_pixels > 0 && b->n_blank == b->n_pixels;
-    const bool has_no_noise = status == SRCFIND_OK && detection->box == 0 && !(b->rms > 0);
+    const bool has_no_noise = status == SRCFIND_OK && view->detection.box == 0 && !(b->rms > 0);
     *is_blank = has_no_pixel || has_no_noise;
     return *is_blank ? SRCFIND_OK : status;
 }
 
 /* Fits the amplitudes in a plane whose noise is known. */
-static enum srcfind_status fit_plane(struct measuring *m, const struct srcfind_image *metadata,
-                                     const struct detection *detection,
-                                     const struct detection_result *result,
+static enum srcfind_status fit_plane(struct measuring *m, const struct view *view,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
-    struct error *error = &m->finder->error;
-    struct plane_setting plane = {.metadata = metadata, .wcs = m->file.wcs, .frame = frame};
-    const enum srcfind_status status = compare_units(m, metadata, &plane.unit);
-    if (status != SRCFIND_OK)
-        return status;
-    const struct setting setting =
-        setting_make(result, detection, &m->file, metadata, frame, &GRID_OF_IMAGE);
-    const struct run_source pixels = {.source = &m->file.source, .noise = &result->noise};
-    plane.pixels = &pixels;
-    plane.setting = &setting;
+    struct plane_setting plane = {.view = view, .frame = frame};
+    const enum srcfind_status status = compare_units(m, view->metadata, &plane.unit);
     plane.is_jansky = isfinite(m->file.jansky);
-    return plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, error);
+    return status == SRCFIND_OK ? plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes,
+                                                       &m->finder->error)
+                                : status;
 }
 
 /* The flag of all sources in a plane that is not measured; 0: it is. */
@@ -100,16 +90,31 @@ static bool is_too_wide(const struct measuring *m, const struct fit_frame *frame
            place_beam_is_too_wide(&beam, m->file.source.width, m->file.source.height);
 }
 
+/* The view of the plane that the file is at; masked: what its pixels are read from, with a mask. */
+static struct view view_of_plane(struct measuring *m, const struct srcfind_image *metadata,
+                                 struct blanked *masked, struct pixel_source *pixels) {
+    static const struct noise_sources no_maps = {NULL, NULL};
+    *pixels = m->mask ? blanked_source(masked, &m->file.source, m->mask) : m->file.source;
+    const struct detection detection =
+        views_detection(&m->finder->options, &m->noise, &no_maps, metadata);
+    return (struct view){.source = pixels,
+                         .image = &m->file,
+                         .metadata = metadata,
+                         .unit = metadata->unit,
+                         .grid = &GRID_OF_IMAGE,
+                         .detection = noise_detection(detection)};
+}
+
 /* Measures in the plane that the file is at. */
 static enum srcfind_status measure_plane(struct measuring *m, const struct srcfind_image *metadata,
                                          struct measured_plane *plane, struct plane_flux *fluxes) {
-    struct detection_result result = {0};
     struct fit_frame frame;
-    const struct detection detection =
-        noise_detection(finder_detection(&m->own, &m->file, metadata));
+    struct blanked masked;
+    struct pixel_source pixels;
+    struct view view = view_of_plane(m, metadata, &masked, &pixels);
     enum srcfind_status status = beam_frame_make(&m->file, metadata, &frame, &m->finder->error);
     if (status == SRCFIND_OK)
-        status = find_noise(m, &detection, &result, &plane->is_blank);
+        status = find_noise(m, &view, &plane->is_blank);
     /* Without the image's own beam, the shapes of sources are not known. */
     plane->has_beam =
         status == SRCFIND_OK && frame.has_beam && isfinite(m->catalogue->image.beam.major);
@@ -117,8 +122,8 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
     if (status == SRCFIND_OK && flag_of(plane) != 0)
         plane_fluxes_empty(fluxes, m->held.n, flag_of(plane));
     else if (status == SRCFIND_OK)
-        status = fit_plane(m, metadata, &detection, &result, &frame, fluxes);
-    detection_result_clear(&result);
+        status = fit_plane(m, &view, &frame, fluxes);
+    view_clear(&view);
     return status;
 }
 
@@ -142,7 +147,7 @@ static enum srcfind_status count_planes(const struct srcfind_image *image, int64
  * and does not own its path. */
 static enum srcfind_status take_plane(struct measuring *m, int64_t number,
                                       struct srcfind_image *metadata) {
-    struct plane_option *plane = &m->own.image.plane;
+    struct plane_option *plane = &m->choice.plane;
     struct error *error = &m->finder->error;
     *metadata = m->of_file;
     plane->n = metadata->n_axes - 2;
@@ -150,9 +155,9 @@ static enum srcfind_status take_plane(struct measuring *m, int64_t number,
         plane->index[i] = number % metadata->axes[i + 2] + 1;
         number /= metadata->axes[i + 2];
     }
-    const enum srcfind_status status = image_take_plane(&m->file, &m->own, metadata, error);
+    const enum srcfind_status status = image_take_plane(&m->file, &m->choice, metadata, error);
     beam_take_row(metadata);
-    return status == SRCFIND_OK ? user_maps_open(&m->file, &m->own, metadata, error) : status;
+    return status;
 }
 
 static struct measured_plane describe(const struct measuring *m, const struct srcfind_image *image,
@@ -212,7 +217,7 @@ static enum srcfind_status open_file(struct measuring *m, const char *given, cha
     if (access(path, F_OK) != 0 && m->finder->options.measure_in.n > 1)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: there is no such file: a comma in a path is written twice", path);
-    enum srcfind_status status = image_open_file(&m->file, path, &m->own, &m->of_file, error);
+    enum srcfind_status status = image_open_file(&m->file, path, m->choice.hdu, &m->of_file, error);
     if (status == SRCFIND_OK)
         status = measure_file(m);
     if (status == SRCFIND_OK)
@@ -281,17 +286,16 @@ static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, stru
 
 /* --- all of it --- */
 
-/* A mask is that of the sky, and holds in all planes. */
-static enum srcfind_status make_options(struct measuring *m) {
-    const struct options *o = &m->finder->options;
-    m->own = elsewhere_options(o);
-    m->own.image.beam = (struct beam_option){NAN, NAN, NAN};
-    m->own.detect_on = "";
-    *m->own.image.hdu = '\0';
-    if (!*o->mask)
+/* Reads the mask of the image, which is one of the sky, and holds in all planes. */
+static enum srcfind_status read_mask(struct measuring *m, const struct user_maps *maps) {
+    const struct user_maps mask = {.images = {[USER_MASK] = maps->images[USER_MASK]}};
+    if (!user_maps_exist(&mask))
         return SRCFIND_OK;
-    m->own.mask = m->mask = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);
-    return m->mask ? SRCFIND_OK : error_memory(&m->finder->error, MEASURING);
+    m->mask = blanks_create(m->image->source.width * m->image->source.height);
+    if (!m->mask)
+        return error_memory(&m->finder->error, MEASURING);
+    m->mask->is_complete = true;
+    return user_maps_blanks(&mask, m->mask, m->finder->threads, &m->finder->error);
 }
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
@@ -319,14 +323,17 @@ static enum srcfind_status measure_files(struct measuring *m) {
     return status;
 }
 
-enum srcfind_status planes_measure(struct srcfind *finder, const struct image *image,
+enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
                                    struct srcfind_catalogue *catalogue) {
-    struct measuring m = {.finder = finder, .image = image, .catalogue = catalogue};
+    struct measuring m = {.finder = finder,
+                          .image = &input->image,
+                          .catalogue = catalogue,
+                          .choice = image_choice_default(),
+                          .noise = views_noise_beside(&finder->options.noise)};
     const double start = clock_seconds();
-    if (finder->options.measure_in.n == 0)
-        return SRCFIND_OK;
+    m.choice.blank = finder->options.image.blank;
     catalogue->planes.n_sources = catalogue->n_sources;
-    enum srcfind_status status = make_options(&m);
+    enum srcfind_status status = read_mask(&m, &input->maps);
     if (status == SRCFIND_OK)
         status = hold_sources(&m);
     if (status == SRCFIND_OK)
@@ -335,7 +342,7 @@ enum srcfind_status planes_measure(struct srcfind *finder, const struct image *i
         status = set_spectra(catalogue, &finder->error);
     held_sources_clear(&m.held);
     free(m.gaussians);
-    free(m.mask);
+    blanks_destroy(m.mask);
     catalogue->timings.planes = clock_seconds() - start;
     return status;
 }

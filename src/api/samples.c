@@ -1,6 +1,7 @@
 #include "api/samples.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,25 @@ enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float
                : error_set(error, SRCFIND_ERROR_OUTPUT,
                            "writing the smoothed image to /tmp: %s: make room there",
                            strerror(errno));
+}
+
+static bool is_blank(float value) {
+    return !isfinite(value);
+}
+
+enum srcfind_status samples_share_blanks(struct samples *a, struct samples *b,
+                                         struct blanks **blanks, struct backend_calls *calls) {
+    struct blanks *both = *blanks = blanks_create(a->width * a->height);
+    if (!both)
+        return error_memory(calls->error, "smoothing the image");
+    enum srcfind_status status =
+        blanks_read(both, &a->source, is_blank, calls->threads, calls->error);
+    if (status == SRCFIND_OK)
+        status = blanks_read(both, &b->source, is_blank, calls->threads, calls->error);
+    both->is_complete = true;
+    a->source = blanked_source(&a->blanked, &a->source, both);
+    b->source = blanked_source(&b->blanked, &b->source, both);
+    return status;
 }
 
 void samples_clear(struct samples *s) {

@@ -3,7 +3,9 @@
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
+#include "api/backend_calls.h"
 #include "backend/backend.h"
+#include "input/blanks.h"
 #include "input/memory_source.h"
 #include "merge/spool.h"
 
@@ -12,6 +14,7 @@ struct samples {
     uint32_t *pixels;   /* NULL: they are in the file */
     struct spool spool; /* a file in /tmp, which goes with the process */
     struct memory memory;
+    struct blanked blanked;         /* what `source` reads from, if two images share blanks */
     struct pixel_source source;     /* what is searched, */
     struct device_pixels on_device; /* or this, the pixels of which are the device's */
 };
@@ -24,6 +27,10 @@ enum srcfind_status samples_make(struct samples *samples, int64_t width, int64_t
 /* Takes n rows from row y on, of any thread: see smooth.h. */
 enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float *values,
                                 struct error *error);
+/* Makes the samples of two images blank where one of them is. Destroy *blanks after the samples
+ * were used, also after an error. */
+enum srcfind_status samples_share_blanks(struct samples *a, struct samples *b,
+                                         struct blanks **blanks, struct backend_calls *calls);
 void samples_clear(struct samples *samples);
 
 #endif

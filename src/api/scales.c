@@ -35,11 +35,12 @@ bool scale_is_too_wide(double fwhm, const struct tensor *beam,
 }
 
 enum srcfind_status scale_make(struct scale *s, double fwhm, const struct options *options,
-                               const struct image *image, const struct srcfind_image *metadata,
-                               const struct detection *detection, struct error *error) {
+                               const struct views *image, struct error *error) {
     struct fit_frame frame;
-    const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
-    *s = (struct scale){.detection = *detection, .n_images = *options->detect_on ? 2 : 1};
+    const struct srcfind_image *metadata = image->measure.metadata;
+    const struct detection *detection = &image->measure.detection;
+    const enum srcfind_status status = sources_frame(&image->measure, options, &frame, error);
+    *s = (struct scale){.detection = *detection, .n_images = image->are_two ? 2 : 1};
     if (status != SRCFIND_OK)
         return status;
     const int64_t width = metadata->width, height = metadata->height;
@@ -74,58 +75,65 @@ void scale_clear(struct scale *s) {
     smoothing_clear(&s->smoothing);
 }
 
-static enum srcfind_status smooth_on_device(const struct scale *s,
-                                            const struct gpu_context *context,
-                                            const struct model *model, int64_t n,
-                                            struct threads *threads, struct samples *samples,
-                                            int64_t *n_samples, struct error *error) {
-    const struct smoothing_model less = {model->gaussians, n,          model->first,
-                                         model->reaching,  model->n_x, model->n_y,
-                                         model->box.cell};
-    return context->backend->smooth(context->cuda, &s->smoothing, &less, s->grid.width,
-                                    s->grid.height, threads, &samples->on_device, n_samples, error);
-}
-
-enum srcfind_status scale_smooth(const struct scale *s, const struct pixel_source *source,
-                                 const struct gpu_context *context, const struct sources *sources,
-                                 struct threads *threads, struct samples *samples,
-                                 int64_t *n_samples, struct error *error) {
-    const struct smoothing *m = &s->smoothing;
-    const struct model_box box = {0, 0, s->grid.width, s->grid.height, MODEL_CELL};
-    struct model model;
-    const struct smooth_work work = {m, source, &model, samples_put, samples};
-    enum srcfind_status status = SRCFIND_OK;
-    if (!model_make(&model, sources->gaussians, sources->n_gaussians, &box))
-        status = error_memory(error, "smoothing the image");
-    else if (context)
-        status = smooth_on_device(s, context, &model, sources->n_gaussians, threads, samples,
-                                  n_samples, error);
-    else
-        status = samples_make(samples, m->width, m->height, s->n_images, error);
-    if (status == SRCFIND_OK && !context)
-        status = smooth(&work, threads, n_samples, error);
-    model_clear(&model);
+enum srcfind_status scale_grid_beside(const struct scale *s, const struct view *other,
+                                      const struct options *options, struct grid *grid,
+                                      struct error *error) {
+    struct fit_frame frame;
+    const enum srcfind_status status = sources_frame(other, options, &frame, error);
+    *grid = s->grid;
+    if (status == SRCFIND_OK)
+        grid->beam = beam_frame_moments(&frame);
     return status;
 }
 
-/* Copies an image to the device by a search for its noise, which is not wanted. *context is that of
- * the device or, if it does not keep the image, NULL. */
-static enum srcfind_status upload(const struct pixel_source *source,
-                                  const struct backend_calls *calls,
-                                  const struct gpu_context **context) {
-    const struct detection noise = {.kappa = 3,
-                                    .threshold = NO_THRESHOLD,
-                                    .island = NO_THRESHOLD,
-                                    .background = NAN,
-                                    .connectivity = 4,
-                                    .min_pixels = 1,
-                                    .keep_runs = true}; /* leaves memory for what follows */
-    struct detection_result result = {0};
-    enum srcfind_status status = SRCFIND_OK;
-    if (calls->context)
-        status = backend_detect(calls, source, NULL, &noise, &result);
-    *context = result.is_on_device ? calls->context : NULL;
-    detection_result_clear(&result);
+struct view scale_view(const struct scale *s, const struct view *image,
+                       const struct samples *samples) {
+    struct view view = *image;
+    view.source = &samples->source;
+    view.on_device = samples->on_device.pixels ? &samples->on_device : NULL;
+    view.grid = &s->grid;
+    view.detection = s->detection;
+    view.result = (struct detection_result){0};
+    return view;
+}
+
+static enum srcfind_status smooth_on_device(const struct scale *s,
+                                            const struct backend_calls *calls,
+                                            const struct model *model, int64_t n,
+                                            struct samples *samples, int64_t *n_samples) {
+    const struct gpu_context *c = calls->context;
+    const struct smoothing_model less = {model->gaussians, n,          model->first,
+                                         model->reaching,  model->n_x, model->n_y,
+                                         model->box.cell};
+    samples->source =
+        (struct pixel_source){.width = s->smoothing.width, .height = s->smoothing.height};
+    return c->backend->smooth(c->cuda, &s->smoothing, &less, s->grid.width, s->grid.height,
+                              calls->threads, &samples->on_device, n_samples, calls->error);
+}
+
+static enum srcfind_status smooth_here(const struct scale *s, const struct view *view,
+                                       const struct backend_calls *calls, const struct model *model,
+                                       struct samples *samples, int64_t *n_samples) {
+    const struct smoothing *m = &s->smoothing;
+    const struct smooth_work work = {m, view->source, model, samples_put, samples};
+    const enum srcfind_status status =
+        samples_make(samples, m->width, m->height, s->n_images, calls->error);
+    return status == SRCFIND_OK ? smooth(&work, calls->threads, n_samples, calls->error) : status;
+}
+
+enum srcfind_status scale_smooth(const struct scale *s, const struct view *view,
+                                 const struct backend_calls *calls, const struct sources *sources,
+                                 struct samples *samples, int64_t *n_samples) {
+    const struct model_box box = {0, 0, s->grid.width, s->grid.height, MODEL_CELL};
+    struct model model;
+    enum srcfind_status status;
+    if (!model_make(&model, sources->gaussians, sources->n_gaussians, &box))
+        status = error_memory(calls->error, "smoothing the image");
+    else if (view->result.is_on_device)
+        status = smooth_on_device(s, calls, &model, sources->n_gaussians, samples, n_samples);
+    else
+        status = smooth_here(s, view, calls, &model, samples, n_samples);
+    model_clear(&model);
     return status;
 }
 
@@ -166,13 +174,12 @@ static enum srcfind_status fetch(const struct scale *s, struct backend_calls *ca
     return status;
 }
 
-enum srcfind_status scale_smooth_any(const struct scale *s, const struct pixel_source *source,
-                                     struct backend_calls *calls, const struct sources *sources,
-                                     struct samples *samples, int64_t *n_samples) {
-    const struct gpu_context *context;
-    enum srcfind_status status = upload(source, calls, &context);
+enum srcfind_status scale_smooth_kept(const struct scale *s, const struct view *view,
+                                      struct backend_calls *calls, const struct sources *sources,
+                                      struct samples *samples, int64_t *n_samples) {
+    struct view kept = *view;
+    enum srcfind_status status = backend_keep(calls, view->source, &kept.result.is_on_device);
     if (status == SRCFIND_OK)
-        status = scale_smooth(s, source, context, sources, calls->threads, samples, n_samples,
-                              calls->error);
-    return status == SRCFIND_OK && context ? fetch(s, calls, samples) : status;
+        status = scale_smooth(s, &kept, calls, sources, samples, n_samples);
+    return status == SRCFIND_OK && kept.result.is_on_device ? fetch(s, calls, samples) : status;
 }

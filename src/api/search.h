@@ -1,21 +1,34 @@
-/* A search: the stages in their order, from pixels to the sources of a catalogue. */
+/* A search: from the pixels of views to rows, on a GPU or on the CPU. It opens no file. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
 #include "api/finder.h"
-#include "backend/backend.h"
-#include "output/catalogue.h"
+#include "api/sources.h"
+#include "input/positions.h"
+#include "measure/at_rows.h"
 
-/* The pixels: either `source` on the host or `on_device`; the other one is NULL. */
-struct search_input {
-    const struct pixel_source *source;
-    const struct device_pixels *on_device;
-    const struct image *image;
+/* What a search tells of itself. Times are added to those that are there. */
+struct search_report {
+    struct srcfind_timings timings;
+    struct srcfind_run run;
+    double widest_left_out; /* the widest scale that the image has no room for, in beams; 0: none */
 };
 
-/* Finds the sources of an image, whose metadata the catalogue has. The caller destroys the
- * catalogue, also after an error. */
-enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
-                                 struct srcfind_catalogue *catalogue);
+struct search {
+    struct srcfind *finder; /* its threads and GPUs are used, and it gets the error */
+    const struct options *options;
+    struct views *views; /* get their noise */
+    unsigned labels;     /* to be kept: 1 << enum label_kind */
+    struct sources *sources;
+    struct search_report *report;
+};
+
+/* Finds islands and makes their rows, and then those of scales. Memory of the islands is freed as
+ * rows are made. The caller clears views and sources, also after an error. */
+enum srcfind_status search_run(const struct search *search);
+
+/* Finds the noise, and measures at positions that are given. */
+enum srcfind_status search_at(const struct search *search, const struct positions *positions,
+                              struct entries_left_out *left_out);
 
 #endif

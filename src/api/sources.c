@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "common/arrays.h"
-#include "input/positions.h"
 #include "measure/beam_frame.h"
-#include "measure/forced.h"
 #include "measure/measure.h"
 #include "measure/setting.h"
 
@@ -145,10 +143,8 @@ static enum srcfind_status make_components(struct source_blocks *m, struct sourc
     return status;
 }
 
-/* The error of an image whose beam is not known: its status. need: what needs the beam; otherwise:
- * what helps, too. */
-static enum srcfind_status no_beam(const struct srcfind_image *image, enum srcfind_status status,
-                                   const char *need, const char *otherwise, struct error *error) {
+enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcfind_status status,
+                                    const char *need, const char *otherwise, struct error *error) {
     const bool has_sky = *image->lon_name;
     return error_set(error, status, "%s, and %s: %s%s", need,
                      !has_sky ? "without sky coordinates its pixels are not known"
@@ -158,133 +154,112 @@ static enum srcfind_status no_beam(const struct srcfind_image *image, enum srcfi
                      has_sky ? "give --beam MAJ,MIN,PA, or " : "", otherwise);
 }
 
-/* Measures at the positions that were given. */
-static enum srcfind_status measure_given(const struct sources_from *from,
-                                         const struct detection_result *result,
-                                         const struct fit_frame *frame, struct threads *threads,
-                                         struct sources *sources, struct error *error) {
-    const struct srcfind_image *image = from->metadata;
-    const struct setting setting =
-        setting_make(result, from->detection, from->image, image, frame, &GRID_OF_IMAGE);
-    struct positions positions;
-    if (from->options->fit && !frame->has_beam)
-        return no_beam(image, SRCFIND_ERROR_OPTIONS, "--at with --fit needs the beam",
-                       "leave --fit out for the nearest pixels", error);
-    enum srcfind_status status =
-        positions_read(from->at, from->options->at, image->frame, image->equinox, image->lon_name,
-                       image->lat_name, from->options->fit, &positions, error);
-    const struct forced forced = {.pixels = &from->pixels,
-                                  .setting = &setting,
-                                  .metadata = image,
-                                  .wcs = from->image->wcs,
-                                  .positions = &positions,
-                                  .frame = from->options->fit ? frame : NULL,
-                                  .all = from->options->at_all};
-    if (status == SRCFIND_OK)
-        status = forced_measure(&forced, threads, &sources->rows, &sources->n, &sources->left_out,
-                                error);
-    positions_clear(&positions);
-    return status;
-}
-
-bool sources_need_pixels(const struct options *options, const struct noise_sources *maps) {
-    return !*options->at &&
-           (options_deblend(options) || noise_sources_exist(maps) || *options->detect_on);
-}
-
-enum srcfind_status sources_frame(const struct options *options, const struct image *image,
-                                  const struct srcfind_image *metadata, struct fit_frame *frame,
-                                  struct error *error) {
+enum srcfind_status sources_frame(const struct view *view, const struct options *options,
+                                  struct fit_frame *frame, struct error *error) {
     static const enum fit_shapes shapes[] = {[SHAPES_AUTO] = FIT_SHAPES_CHOSEN,
                                              [SHAPES_FREE] = FIT_SHAPES_FREE,
                                              [SHAPES_BEAM] = FIT_SHAPES_BEAM};
     const int choice = options->shapes;
-    const enum srcfind_status status = beam_frame_make(image, metadata, frame, error);
+    const enum srcfind_status status = beam_frame_make(view->image, view->metadata, frame, error);
     if (status != SRCFIND_OK)
         return status;
     frame->shapes = choice == SHAPES_NOT_GIVEN ? FIT_SHAPES_CHOSEN : shapes[choice];
     if (frame->has_beam)
         return SRCFIND_OK;
     if (options->scales.n > 0)
-        return no_beam(metadata, SRCFIND_ERROR_INPUT, "--scales needs the beam",
-                       "leave --scales out", error);
+        return sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT, "--scales needs the beam",
+                               "leave --scales out", error);
     if (options->completeness > 0)
-        return no_beam(metadata, SRCFIND_ERROR_INPUT, "--completeness needs the beam",
-                       "leave --completeness out", error);
+        return sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT, "--completeness needs the beam",
+                               "leave --completeness out", error);
     return frame->shapes == FIT_SHAPES_BEAM
-               ? no_beam(metadata, SRCFIND_ERROR_INPUT, "--shapes beam needs the beam",
-                         "leave --shapes out", error)
+               ? sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT,
+                                 "--shapes beam needs the beam", "leave --shapes out", error)
                : SRCFIND_OK;
 }
 
-static struct dividing dividing_of(const struct sources_from *from, const struct fit_frame *frame) {
-    const struct options *o = from->options;
-    const struct fit_frame effective = grid_frame(from->grid, frame, 1);
-    return (struct dividing){.from = &from->pixels,
-                             .detected = from->detected,
-                             .detection = from->detection,
+/* How the islands of a view are divided and fitted; the caller adds the pixels and the fitter. */
+static struct dividing dividing_of(const struct view *view, const struct options *o,
+                                   const struct fit_frame *frame) {
+    const struct fit_frame effective = grid_frame(view->grid, frame, 1);
+    return (struct dividing){.detection = &view->detection,
                              .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
-                             .fitter = options_fit(o) ? &from->fitter : NULL,
                              .frame = effective,
-                             .noise = grid_frame(from->grid, frame, 2),
+                             .noise = grid_frame(view->grid, frame, 2),
                              .group_tolerance = options_group(o),
-                             .keeps_sources = from->labels >> LABEL_SOURCES & 1,
-                             .correlated = setting_correlated(from->metadata, frame, from->grid),
+                             .correlated = setting_correlated(view->metadata, frame, view->grid),
                              .margin = beam_frame_margin(&effective)};
 }
 
-enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
-                                 struct threads *threads, struct sources *sources,
-                                 struct error *error) {
+/* Makes the rows and the labels that `m` asks for. */
+static enum srcfind_status make_rows(struct source_blocks *m, const struct views *views,
+                                     const struct options *options, struct sources *sources,
+                                     struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    sources->n = m->segments->n;
+    if (keeps(m, LABEL_ISLANDS) &&
+        !labels_add_islands(&sources->labels[LABEL_ISLANDS], m->segments))
+        status = error_memory(error, "measuring sources");
+    else if (views_need_pixels(views, options))
+        status = make_components(m, sources, error);
+    else
+        status = measure_islands(m->measurer, m->segments, &sources->rows, error);
+    for (int kind = 0; status == SRCFIND_OK && kind < LABEL_KINDS; kind++)
+        if (!labels_to_image(&sources->labels[kind], m->grid))
+            status = error_memory(error, "measuring sources");
+    return status;
+}
+
+enum srcfind_status sources_make(struct views *views, const struct options *options,
+                                 struct backend_calls *calls, unsigned labels,
+                                 struct sources *sources) {
+    struct view *detect = views_detect(views);
+    const struct view *view = &views->measure;
+    const struct run_source measured = view_pixels(view, calls);
+    const struct run_source detected = view_pixels(detect, calls);
+    const struct fitter fitter = {backend_fit, calls};
     struct fit_frame frame;
     *sources = (struct sources){0};
-    enum srcfind_status status =
-        sources_frame(from->options, from->image, from->metadata, &frame, error);
+    enum srcfind_status status = sources_frame(view, options, &frame, calls->error);
     if (status != SRCFIND_OK)
         return status;
-    if (*from->options->at)
-        return measure_given(from, result, &frame, threads, sources, error);
-    struct measurer *measurer = measurer_make(result, from->detection, from->image, from->metadata,
-                                              &frame, from->grid, threads);
+    struct measurer *measurer =
+        measurer_make(view, &frame, detect->result.segments.n, calls->threads);
     if (!measurer)
-        return error_memory(error, "measuring sources");
-    struct source_blocks m = {.segments = &result->segments,
+        return error_memory(calls->error, "measuring sources");
+    struct source_blocks m = {.segments = &detect->result.segments,
                               .measurer = measurer,
-                              .dividing = dividing_of(from, &frame),
-                              .grid = from->grid,
-                              .threads = threads,
-                              .labels = from->labels};
-    sources->n = result->segments.n;
-    if (keeps(&m, LABEL_ISLANDS) &&
-        !labels_add_islands(&sources->labels[LABEL_ISLANDS], m.segments))
-        status = error_memory(error, "measuring sources");
-    else if (sources_need_pixels(from->options, &from->pixels.user))
-        status = make_components(&m, sources, error);
-    else
-        status = measure_islands(measurer, &result->segments, &sources->rows, error);
-    for (int kind = 0; status == SRCFIND_OK && kind < LABEL_KINDS; kind++)
-        if (!labels_to_image(&sources->labels[kind], from->grid))
-            status = error_memory(error, "measuring sources");
+                              .dividing = dividing_of(view, options, &frame),
+                              .grid = view->grid,
+                              .threads = calls->threads,
+                              .labels = labels};
+    m.dividing.measure = &measured;
+    m.dividing.detect = views->are_two ? &detected : &measured;
+    m.dividing.fitter = options_fit(options) ? &fitter : NULL;
+    m.dividing.keeps_sources = keeps(&m, LABEL_SOURCES);
+    status = make_rows(&m, views, options, sources, calls->error);
     measurer_free(measurer);
     return status;
 }
 
-enum srcfind_status sources_fit(const struct sources_from *from, const struct segments *segments,
-                                struct threads *threads, struct sources *sources,
-                                struct error *error) {
+enum srcfind_status sources_fit(const struct view *view, const struct options *options,
+                                struct backend_calls *calls, struct sources *sources) {
+    const struct run_source pixels = view_pixels(view, calls);
+    const struct fitter fitter = {backend_fit, calls};
+    struct segments islands = view->result.segments;
     struct fit_frame frame;
-    struct segments islands = *segments;
     *sources = (struct sources){0};
-    const enum srcfind_status status =
-        sources_frame(from->options, from->image, from->metadata, &frame, error);
+    const enum srcfind_status status = sources_frame(view, options, &frame, calls->error);
     if (status != SRCFIND_OK)
         return status;
     struct source_blocks m = {.segments = &islands,
                               .keeps_islands = true,
-                              .dividing = dividing_of(from, &frame),
-                              .grid = from->grid,
-                              .threads = threads};
-    return make_components(&m, sources, error);
+                              .dividing = dividing_of(view, options, &frame),
+                              .grid = view->grid,
+                              .threads = calls->threads};
+    m.dividing.measure = m.dividing.detect = &pixels;
+    m.dividing.fitter = &fitter;
+    return make_components(&m, sources, calls->error);
 }
 
 /* Appends n rows, whose numbers go on. False where memory ran out. */

@@ -2,14 +2,9 @@
 #ifndef SOURCES_H
 #define SOURCES_H
 
-#include "backend/backend.h"
-#include "input/image.h"
-#include "input/shared_table.h"
+#include "api/views.h"
 #include "measure/components.h"
-#include "measure/forced.h"
-#include "measure/grid.h"
 #include "measure/labels.h"
-#include "options/options.h"
 #include "output/catalogue.h"
 
 /* Rows of a catalogue, and with a fit the Gaussians, and rows of those of sources that have
@@ -22,45 +17,30 @@ struct sources {
     struct srcfind_source *parts;
     int64_t n_parts;
     struct labels labels[LABEL_KINDS];
-    struct entries_left_out left_out; /* with the option at */
 };
 
-/* What sources are made of, and which labels are to be kept: bits 1 << kind. */
-struct sources_from {
-    const struct options *options;
-    struct shared_table *at;           /* for the option at */
-    struct run_source pixels;          /* what is measured */
-    const struct run_source *detected; /* in which islands were found, if it is not that; or NULL */
-    const struct image *image;
-    const struct srcfind_image *metadata;
-    const struct detection *detection;
-    const struct grid *grid; /* what the pixels are */
-    struct fitter fitter;
-    unsigned labels;
-};
-
-/* Whether rows need the pixels of islands: where islands are divided or fitted, where the user
- * gives maps of the noise, and where islands are found in another image. */
-bool sources_need_pixels(const struct options *options, const struct noise_sources *maps);
-
-/* Makes the rows of a detection's islands, which have runs if pixels or labels are
- * needed. The islands may be freed. The caller frees the sources, also after an error. */
-enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
-                                 struct threads *threads, struct sources *sources,
-                                 struct error *error);
+/* Makes the rows of the islands of the views, which have runs if pixels or labels are needed, and
+ * keeps labels: bits 1 << kind. The islands may be freed. The caller frees the sources, also after
+ * an error. */
+enum srcfind_status sources_make(struct views *views, const struct options *options,
+                                 struct backend_calls *calls, unsigned labels,
+                                 struct sources *sources);
 void sources_clear(struct sources *sources);
 
-/* Divides and fits a detection's islands, which have runs and stay, and sets the Gaussians alone.
- * The caller clears the sources, also after an error. */
-enum srcfind_status sources_fit(const struct sources_from *from, const struct segments *segments,
-                                struct threads *threads, struct sources *sources,
-                                struct error *error);
+/* Divides and fits the islands of a view, which have runs and stay, in its own pixels, and sets the
+ * Gaussians alone. The caller clears the sources, also after an error. */
+enum srcfind_status sources_fit(const struct view *view, const struct options *options,
+                                struct backend_calls *calls, struct sources *sources);
 
-/* The frame of fits in the image, of the shapes that the options ask for. An error where an option
- * needs a beam, and none is known. */
-enum srcfind_status sources_frame(const struct options *options, const struct image *image,
-                                  const struct srcfind_image *metadata, struct fit_frame *frame,
-                                  struct error *error);
+/* The frame of fits in the image of a view, of the shapes that the options ask for. An error where
+ * an option needs a beam, and none is known. */
+enum srcfind_status sources_frame(const struct view *view, const struct options *options,
+                                  struct fit_frame *frame, struct error *error);
+
+/* Sets the error of an image whose beam is not known, and returns `status`. need: what needs the
+ * beam; otherwise: what helps, too. */
+enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcfind_status status,
+                                    const char *need, const char *otherwise, struct error *error);
 
 /* Appends sources whose numbers, and those of their islands, go on. False where memory ran out. */
 bool sources_append(struct sources *sources, const struct sources *more);

@@ -12,9 +12,9 @@
 #include <wcslib/wcs.h>
 #include <zlib.h>
 
+#include "api/find.h"
 #include "api/finder.h"
 #include "api/pixels.h"
-#include "api/search.h"
 #include "common/clock.h"
 #include "common/format_double.h"
 #include "common/interrupt.h"
@@ -22,8 +22,6 @@
 #include "cpu/variants.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
-#include "input/image.h"
-#include "input/user_maps.h"
 #include "output/catalogue.h"
 #include "output/picture/picture.h"
 
@@ -127,17 +125,6 @@ void srcfind_set_interrupted(struct srcfind *finder, bool (*interrupted)(void *u
     }
 }
 
-void finder_begin(struct srcfind *finder) {
-    struct interrupt *interrupt = threads_interrupt(finder->threads);
-    if (interrupt)
-        interrupt_begin(interrupt);
-}
-
-void finder_expect(struct srcfind *finder, double n_pixels) {
-    if (finder->gpu)
-        gpu_expect(finder->gpu, n_pixels);
-}
-
 bool srcfind_device_is_usable(struct srcfind *finder) {
     return finder->gpu && gpu_is_usable(finder->gpu);
 }
@@ -166,29 +153,35 @@ static enum srcfind_status end_search(enum srcfind_status status,
     return status;
 }
 
+/* Searches an input that was opened with this status, and closes it. */
+static enum srcfind_status search_input(enum srcfind_status status, struct srcfind *finder,
+                                        struct input *input, struct srcfind_catalogue *catalogue) {
+    if (status == SRCFIND_OK)
+        status = find_catalogue(finder, input, catalogue);
+    if (status == SRCFIND_OK)
+        status = input_unchanged(input, &finder->error);
+    if (status == SRCFIND_OK)
+        status = threads_check(finder->threads, &finder->error);
+    catalogue->version = input->image.file.version;
+    input_close(input);
+    return status;
+}
+
 enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                       struct srcfind_catalogue **result) {
     const double start = clock_seconds();
-    struct image image;
+    struct input input;
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     *result = NULL;
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
     finder_begin(finder);
     enum srcfind_status status =
-        image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
+        input_open(&input, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
-    const struct search_input input = {.source = &image.source, .image = &image};
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
-        reader_prefetch(&image.reader);
-    if (status == SRCFIND_OK)
-        status = search_image(finder, &input, catalogue);
-    if (status == SRCFIND_OK)
-        status = image_unchanged(&image, &finder->error);
-    if (status == SRCFIND_OK)
-        status = threads_check(finder->threads, &finder->error);
-    catalogue->version = image.file.version;
-    image_close(&image);
+        reader_prefetch(&input.image.reader);
+    status = search_input(status, finder, &input, catalogue);
     if (status != SRCFIND_OK)
         name_image(&finder->error, path);
     return end_search(status, catalogue, result);
@@ -196,34 +189,20 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 
 /* --- pixels in memory --- */
 
-static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_input *input,
-                                          const struct srcfind_pixels *p,
+/* Searches pixels in memory. on_device: they are there, and `pixels` has their shape alone. */
+static enum srcfind_status find_in_memory(struct srcfind *finder, const struct pixel_source *pixels,
+                                          const struct device_pixels *on_device, const char *header,
                                           struct srcfind_catalogue **result) {
-    struct image image;
+    struct input input;
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
     finder_begin(finder);
-    enum srcfind_status status =
-        image_open_memory(&image, p->header, p->width, p->height, &finder->options,
-                          &catalogue->image, &finder->error);
-    const struct pixel_source *given = input->source;
-    input->image = &image;
-    if (status == SRCFIND_OK && given) {
-        status =
-            host_pixels_open(&image, given, &finder->options, &catalogue->image, &finder->error);
-        input->source = &image.source;
-    }
-    if (status == SRCFIND_OK)
-        status = search_image(finder, input, catalogue);
-    if (status == SRCFIND_OK)
-        status = user_maps_unchanged(image.user_maps, &finder->error);
-    if (status == SRCFIND_OK)
-        status = threads_check(finder->threads, &finder->error);
-    input->image = NULL;
-    input->source = given;
-    image_close(&image);
-    catalogue->on_device = input->on_device != NULL;
+    enum srcfind_status status = input_open_pixels(&input, pixels, header, &finder->options,
+                                                   &catalogue->image, &finder->error);
+    input.on_device = on_device;
+    status = search_input(status, finder, &input, catalogue);
+    catalogue->on_device = on_device;
     return end_search(status, catalogue, result);
 }
 
@@ -236,8 +215,7 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
         return status;
     struct host_pixels host;
     host_pixels_make(&host, &p, finder->options.image.blank);
-    struct search_input input = {.source = &host.source};
-    return find_in_memory(finder, &input, &p, result);
+    return find_in_memory(finder, &host.source, NULL, p.header, result);
 }
 
 /* Checks that the options need no pixels on the host: maps are read there, and sources added. */
@@ -275,8 +253,8 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
         .swapped = p.swapped,
         .stream = stream,
         .change = pixel_change_make(finder->options.image.blank, false, p.swapped)};
-    struct search_input input = {.on_device = &on_device};
-    return find_in_memory(finder, &input, &p, result);
+    const struct pixel_source shape = {.width = p.width, .height = p.height};
+    return find_in_memory(finder, &shape, &on_device, p.header, result);
 }
 
 /* --- versions --- */

@@ -21,6 +21,11 @@ static inline bool noise_sources_exist(const struct noise_sources *maps) {
     return maps->background || maps->rms;
 }
 
+/* Whether several threads may read the maps at the same time. */
+static inline bool noise_sources_are_parallel(const struct noise_sources *maps) {
+    return (!maps->background || maps->background->parallel) && (!maps->rms || maps->rms->parallel);
+}
+
 struct detection {
     double kappa;
     double threshold, island; /* in units of the rms; island <= threshold */

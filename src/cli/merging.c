@@ -65,11 +65,11 @@ void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *c
 }
 
 /* Reads the metadata of an image, for a catalogue that does not have them. */
-static enum srcfind_status read_metadata(const char *path, const struct options *options,
+static enum srcfind_status read_metadata(const char *path, const struct image_choice *choice,
                                          struct srcfind_image *metadata, struct error *error) {
     struct image image;
     image_clear_metadata(metadata);
-    const enum srcfind_status status = image_open(&image, path, options, metadata, error);
+    const enum srcfind_status status = image_open(&image, path, choice, metadata, error);
     image_close(&image);
     return status;
 }
@@ -113,7 +113,7 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
         read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
-        status = read_metadata(target->image, &finder->options, &read.catalogue.image, error);
+        status = read_metadata(target->image, &finder->options.image, &read.catalogue.image, error);
     const struct merge_input input = {.catalogue = &read.catalogue,
                                       .kept = &read.kept,
                                       .no_injections = *why.text ? why.text : NULL,

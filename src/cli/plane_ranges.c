@@ -100,11 +100,11 @@ static enum srcfind_status count_planes(const struct plane_ranges *ranges,
 }
 
 enum srcfind_status plane_ranges_find(const struct plane_ranges *ranges, const char *path,
-                                      const struct options *options, struct image_planes *planes,
+                                      const char *hdu, struct image_planes *planes,
                                       struct error *error) {
     struct image image;
     struct srcfind_image metadata;
-    enum srcfind_status status = image_open_file(&image, path, options, &metadata, error);
+    enum srcfind_status status = image_open_file(&image, path, hdu, &metadata, error);
     if (status == SRCFIND_OK)
         status = check_last(ranges, &image, &metadata, error);
     if (status == SRCFIND_OK)

@@ -29,7 +29,7 @@ bool plane_ranges_parse(const char *text, struct plane_ranges *ranges);
 
 /* Finds the planes of an image; reads the header of its file alone. options: with the HDU. */
 enum srcfind_status plane_ranges_find(const struct plane_ranges *ranges, const char *path,
-                                      const struct options *options, struct image_planes *planes,
+                                      const char *hdu, struct image_planes *planes,
                                       struct error *error);
 
 /* Plane i, from 0, in the order of the file. Its option ends with the last axis that is longer than

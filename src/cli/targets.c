@@ -128,7 +128,7 @@ static bool add_ranges(const struct cli *cli, struct targets *t, const char *ima
     struct image_planes planes;
     struct error error;
     const enum srcfind_status status =
-        plane_ranges_find(&cli->planes, image, &cli->find->values, &planes, &error);
+        plane_ranges_find(&cli->planes, image, cli->find->values.image.hdu, &planes, &error);
     if (status == SRCFIND_OK)
         return add_planes(t, image, name, &planes);
     return status != SRCFIND_ERROR_MEMORY && grow(t, 1) && add_plane(t, image, name, 0) &&

@@ -487,7 +487,7 @@ static bool make_maps(struct scan *scan) {
     const struct pixel_source *source = scan->source;
     const int64_t n_pixels = source->width * source->height;
     const int64_t most = source->chunk_pixels < n_pixels ? source->chunk_pixels : n_pixels;
-    scan->n_workers = source->parallel ? scan->n_workers : 1;
+    scan->n_workers = source->parallel && noise_sources_are_parallel(scan->maps) ? scan->n_workers : 1;
     for (int i = 0; i < scan->n_workers; i++)
         if (!noise_rows_make(&scan->workers[i].rows, scan->noise->map, scan->maps, source->width,
                              most))

@@ -47,6 +47,11 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
 
+/* Copies an image to the device, which then has it as after a search of it, if it has room for the
+ * image and for what cuda_smooth needs: *is_kept. Else nothing is read. */
+enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *source,
+                              struct threads *threads, bool *is_kept, struct error *error);
+
 /* Copies the values of runs of the image that was searched last, if the device has it
  * (result->is_on_device). */
 enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
@@ -81,7 +86,7 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
 /* The functions above, as a table that the module exports. */
 #define CUDA_FUNCTIONS(f)                                                                          \
     f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
-        f(gather) f(smooth) f(fit) f(bench)
+        f(keep) f(gather) f(smooth) f(fit) f(bench)
 
 struct gpu_backend {
     const char *version; /* of srcfind; must be that of the library */

@@ -9,7 +9,6 @@
 #include "input/beam.h"
 #include "input/observation.h"
 #include "input/units.h"
-#include "input/user_maps.h"
 
 /* --- which HDU --- */
 
@@ -252,11 +251,11 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
 /* Fills the metadata that come from header keywords: coordinates, beam, observation,
  * units. */
 static enum srcfind_status describe_header(struct image *image, struct fits_file *file,
-                                           const struct options *options,
+                                           const struct image_choice *choice,
                                            struct srcfind_image *metadata, struct error *error) {
     enum srcfind_status status = wcs_open(&image->hdu.header, metadata, &image->wcs, error);
     if (status == SRCFIND_OK)
-        status = beam_find(&image->hdu.header, file, &options->image.beam, metadata, error);
+        status = beam_find(&image->hdu.header, file, &choice->beam, metadata, error);
     if (status != SRCFIND_OK)
         return status;
     observation_read(&image->hdu.header, metadata);
@@ -265,9 +264,8 @@ static enum srcfind_status describe_header(struct image *image, struct fits_file
     return SRCFIND_OK;
 }
 
-enum srcfind_status image_open_file(struct image *image, const char *path,
-                                    const struct options *options, struct srcfind_image *metadata,
-                                    struct error *error) {
+enum srcfind_status image_open_file(struct image *image, const char *path, const char *hdu,
+                                    struct srcfind_image *metadata, struct error *error) {
     *image = (struct image){.file.descriptor = -1};
     *metadata = image_empty_metadata();
     metadata->path = strdup(path);
@@ -275,51 +273,46 @@ enum srcfind_status image_open_file(struct image *image, const char *path,
         return error_memory(error, "opening an image");
     enum srcfind_status status = fits_file_open(&image->file, metadata->path, error);
     if (status == SRCFIND_OK)
-        status =
-            choose_hdu(&image->file, options->image.hdu, &image->hdu, metadata->hdu_name, error);
+        status = choose_hdu(&image->file, hdu, &image->hdu, metadata->hdu_name, error);
     return status == SRCFIND_OK ? describe_shape(image, metadata, error) : status;
 }
 
 /* Closes what belongs to a plane. */
 static void close_plane(struct image *image) {
-    user_maps_close(image->user_maps);
     reader_close(&image->reader);
     wcs_close(image->wcs);
-    image->user_maps = NULL;
     image->reader = (struct reader){0};
     image->wcs = NULL;
 }
 
-enum srcfind_status image_take_plane(struct image *image, const struct options *options,
+enum srcfind_status image_take_plane(struct image *image, const struct image_choice *choice,
                                      struct srcfind_image *metadata, struct error *error) {
     int64_t first = 0;
     close_plane(image);
-    enum srcfind_status status =
-        choose_plane(image, &options->image.plane, metadata, &first, error);
+    enum srcfind_status status = choose_plane(image, &choice->plane, metadata, &first, error);
     if (status == SRCFIND_OK)
-        status = describe_header(image, &image->file, options, metadata, error);
+        status = describe_header(image, &image->file, choice, metadata, error);
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
-    if (status == SRCFIND_OK && !isnan(options->image.blank))
+    if (status == SRCFIND_OK && !isnan(choice->blank))
         image->source =
-            changed_source(&image->blanked, &image->source,
-                           pixel_change_make(options->image.blank, false, image->source.swapped));
+            changed_source(&image->changed, &image->source,
+                           pixel_change_make(choice->blank, false, image->source.swapped));
     return status;
 }
 
-enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
-                               struct srcfind_image *metadata, struct error *error) {
-    enum srcfind_status status = image_open_file(image, path, options, metadata, error);
+enum srcfind_status image_open(struct image *image, const char *path,
+                               const struct image_choice *choice, struct srcfind_image *metadata,
+                               struct error *error) {
+    enum srcfind_status status = image_open_file(image, path, choice->hdu, metadata, error);
     if (status == SRCFIND_OK)
-        status = image_take_plane(image, options, metadata, error);
-    if (status == SRCFIND_OK)
-        status = fits_file_checksum(&image->file, error);
-    return status == SRCFIND_OK ? user_maps_open(image, options, metadata, error) : status;
+        status = image_take_plane(image, choice, metadata, error);
+    return status == SRCFIND_OK ? fits_file_checksum(&image->file, error) : status;
 }
 
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
-                                      int64_t height, const struct options *options,
+                                      int64_t height, const struct image_choice *choice,
                                       struct srcfind_image *metadata, struct error *error) {
     *image = (struct image){.file.descriptor = -1};
     *metadata = image_empty_metadata();
@@ -330,15 +323,14 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
     metadata->height = metadata->axes[1] = height;
     metadata->n_axes = 2;
     metadata->bitpix = -32;
-    memcpy(metadata->plane, options->image.plane.index, sizeof metadata->plane);
+    memcpy(metadata->plane, choice->plane.index, sizeof metadata->plane);
     const enum srcfind_status status = header_from_text(&image->hdu.header, header, error);
-    return status == SRCFIND_OK ? describe_header(image, NULL, options, metadata, error) : status;
+    return status == SRCFIND_OK ? describe_header(image, NULL, choice, metadata, error) : status;
 }
 
 enum srcfind_status image_unchanged(const struct image *image, struct error *error) {
-    const enum srcfind_status status =
-        fits_file_unchanged(&image->file, &image->file.version, error);
-    return status == SRCFIND_OK ? user_maps_unchanged(image->user_maps, error) : status;
+    const bool is_in_file = image->file.descriptor >= 0;
+    return is_in_file ? fits_file_unchanged(&image->file, &image->file.version, error) : SRCFIND_OK;
 }
 
 void image_close(struct image *image) {

@@ -7,8 +7,6 @@
 
 #include "common/path.h"
 #include "common/texts.h"
-#include "input/blanked.h"
-#include "input/chunks.h"
 #include "input/same_grid.h"
 #include "input/srcfind_map.h"
 #include "input/units.h"
@@ -29,79 +27,29 @@ static const struct {
 };
 enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 
-struct user_map {
-    struct image image;
-    struct srcfind_image metadata;
-    char difference[1200]; /* see user_map_difference */
-};
-
-struct user_maps {
-    struct user_map *images[USER_MAP_KINDS]; /* NULL: there is none */
-    struct pixel_source pixels;              /* of the image */
-    struct pixel_source masked;              /* the same, NaN where a map is blank */
-    struct blanked blanked;
-    struct pixel_source detection; /* of the image for detection, NaN where these are */
-};
-
-/* --- pixels --- */
-
-/* Whether a pixel counts as blank where a mask or a map has this value. */
-static bool is_blank(enum user_map_kind kind, float value) {
-    return !isfinite(value) || (kind == USER_MASK && value == 0) ||
-           (kind == USER_RMS && value <= 0);
+/* Whether a pixel of the image is blank where a mask or a map has this value. */
+static bool is_not_finite(float value) {
+    return !isfinite(value);
 }
 
-/* Makes pixels NaN by one of the maps; `values` is a buffer for its values. */
-static bool apply(const struct user_maps *maps, enum user_map_kind kind, int64_t first,
-                  int64_t count, uint32_t *values, uint32_t *pixels, struct error *error) {
-    const struct pixel_source *source = &maps->images[kind]->image.source;
-    const uint32_t *read = source->read(source->state, first, count, values, error);
-    const uint32_t blank = pixel_bits(NAN, maps->pixels.swapped);
-    if (read && kind == USER_DETECTION)
-        blank_where_not_finite(read, source->swapped, count, blank, pixels);
-    else
-        for (int64_t i = 0; read && i < count; i++)
-            if (is_blank(kind, pixel_value(read, i, source->swapped)))
-                pixels[i] = blank;
-    return read;
+static bool is_masked(float value) {
+    return !isfinite(value) || value == 0;
 }
 
-static const uint32_t *read_masked(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                   struct error *error) {
-    const struct user_maps *maps = state;
-    const size_t size = (size_t)count * sizeof *buffer;
-    const uint32_t *pixels = maps->pixels.read(maps->pixels.state, first, count, buffer, error);
-    uint32_t *values = pixels ? malloc(size + 1) : NULL;
-    bool ok = values;
-    if (pixels && !values)
-        error_memory(error, "reading a map");
-    if (ok && pixels != buffer)
-        memcpy(buffer, pixels, size);
-    for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
+static bool is_no_rms(float value) {
+    return !(isfinite(value) && value > 0);
+}
+
+enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks *blanks,
+                                     struct threads *threads, struct error *error) {
+    static bool (*const is_blank[])(float value) = {
+        [USER_MASK] = is_masked, [USER_RMS] = is_no_rms, [USER_BACKGROUND] = is_not_finite};
+    enum srcfind_status status = SRCFIND_OK;
+    for (int kind = 0; status == SRCFIND_OK && kind < USER_DETECTION; kind++)
         if (maps->images[kind])
-            ok = apply(maps, (enum user_map_kind)kind, first, count, values, buffer, error);
-    free(values);
-    return ok ? buffer : NULL;
-}
-
-/* Chunks are those of the image or of the map that has the largest: a part of a packed chunk costs
- * as much as all of it. */
-static struct pixel_source masked_source(struct user_maps *maps) {
-    struct pixel_source source = maps->pixels;
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
-        if (!maps->images[kind])
-            continue;
-        const struct pixel_source *s = &maps->images[kind]->image.source;
-        source.chunk_pixels =
-            s->chunk_pixels > source.chunk_pixels ? s->chunk_pixels : source.chunk_pixels;
-        source.sample_rows =
-            s->sample_rows < source.sample_rows ? s->sample_rows : source.sample_rows;
-        source.parallel = source.parallel && s->parallel;
-        source.packed = source.packed || s->packed;
-    }
-    source.state = maps;
-    source.read = read_masked;
-    return source;
+            status = blanks_read(blanks, &maps->images[kind]->image.source, is_blank[kind], threads,
+                                 error);
+    return status;
 }
 
 /* --- opening --- */
@@ -250,15 +198,13 @@ static bool has_grid_of_image(const struct header *header) {
 
 /* Opens the image for detection, and checks that it has the grid of the image. */
 static enum srcfind_status open_detection(struct user_map *map, const char *path,
-                                          const struct options *options, const struct image *image,
+                                          const struct image_choice *choice,
+                                          const struct image *image,
                                           const struct srcfind_image *metadata,
                                           struct error *error) {
-    struct options own;
-    options_default(&own);
-    own.image.blank = options->image.blank;
-    own.image.beam = options->image.beam;
-    own.image.plane = options->image.plane;
-    own.image.plane.where_there_are = true;
+    struct image_choice own = {
+        .plane = choice->plane, .beam = choice->beam, .blank = choice->blank};
+    own.plane.where_there_are = true;
     const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);
     if (status == SRCFIND_OK && has_grid_of_image(&map->image.hdu.header))
         return check_shape(&map->metadata, metadata, error);
@@ -271,9 +217,8 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
 static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *map, const char *path,
                                     const struct image *image, const struct srcfind_image *metadata,
                                     struct error *error) {
-    struct options defaults;
-    options_default(&defaults);
-    enum srcfind_status status = image_open(&map->image, path, &defaults, &map->metadata, error);
+    const struct image_choice first = image_choice_default();
+    enum srcfind_status status = image_open(&map->image, path, &first, &map->metadata, error);
     if (status == SRCFIND_OK)
         status = check_kind(kind, &map->image, image, error);
     if (status == SRCFIND_OK)
@@ -286,18 +231,19 @@ static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *ma
     return status;
 }
 
-static enum srcfind_status open_kind(enum user_map_kind kind, const char *option,
-                                     struct image *image, const struct options *options,
-                                     const struct srcfind_image *metadata, struct error *error) {
-    if (!*option)
+enum srcfind_status user_map_open(struct user_maps *maps, enum user_map_kind kind,
+                                  const char *given, const struct image *image,
+                                  const struct srcfind_image *metadata,
+                                  const struct image_choice *choice, struct error *error) {
+    if (!*given)
         return SRCFIND_OK;
-    char *path = user_map_path(kind, option, metadata->path);
-    enum srcfind_status status = path ? check_exists(kind, option, path, metadata->path, error)
+    char *path = user_map_path(kind, given, metadata->path);
+    enum srcfind_status status = path ? check_exists(kind, given, path, metadata->path, error)
                                       : error_memory(error, "opening a map");
     struct user_map *map = status == SRCFIND_OK ? calloc(1, sizeof *map) : NULL;
-    image->user_maps->images[kind] = map;
+    maps->images[kind] = map;
     if (map && kind == USER_DETECTION)
-        status = open_detection(map, path, options, image, metadata, error);
+        status = open_detection(map, path, choice, image, metadata, error);
     else if (map)
         status = open_map(kind, map, path, image, metadata, error);
     else if (status == SRCFIND_OK)
@@ -306,60 +252,41 @@ static enum srcfind_status open_kind(enum user_map_kind kind, const char *option
     return status;
 }
 
-enum srcfind_status user_maps_open(struct image *image, const struct options *options,
-                                   const struct srcfind_image *metadata, struct error *error) {
+enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *image,
+                                   const struct srcfind_image *metadata,
+                                   const struct options *options, struct error *error) {
     const char *paths[USER_MAP_KINDS] = {[USER_MASK] = options->mask,
                                          [USER_RMS] = options->rms_map,
                                          [USER_BACKGROUND] = options->background_map,
                                          [USER_DETECTION] = options->detect_on};
     enum srcfind_status status = SRCFIND_OK;
-    bool is_any = false;
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
-        is_any = is_any || *paths[kind];
-    if (!is_any)
-        return SRCFIND_OK;
-    struct user_maps *maps = image->user_maps = calloc(1, sizeof *maps);
-    if (!maps)
-        return error_memory(error, "opening a map");
     for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
-        status = open_kind((enum user_map_kind)kind, paths[kind], image, options, metadata, error);
-    if (status != SRCFIND_OK)
-        return status;
-    maps->pixels = image->source;
-    image->source = maps->masked = masked_source(maps);
-    if (maps->images[USER_DETECTION])
-        maps->detection = blanked_source(
-            &maps->blanked, &maps->images[USER_DETECTION]->image.source, &maps->masked);
-    return SRCFIND_OK;
+        status = user_map_open(maps, (enum user_map_kind)kind, paths[kind], image, metadata,
+                               &options->image, error);
+    return status;
 }
 
 void user_maps_close(struct user_maps *maps) {
-    for (int kind = 0; maps && kind < USER_MAP_KINDS; kind++) {
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
         struct user_map *map = maps->images[kind];
         if (!map)
             continue;
         image_close(&map->image);
         image_clear_metadata(&map->metadata);
         free(map);
+        maps->images[kind] = NULL;
     }
-    free(maps);
+}
+
+bool user_maps_exist(const struct user_maps *maps) {
+    bool any = false;
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        any = any || maps->images[kind];
+    return any;
 }
 
 const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind) {
-    if (!maps || !maps->images[kind])
-        return NULL;
-    return kind == USER_DETECTION ? &maps->detection : &maps->images[kind]->image.source;
-}
-
-const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
-                                   const struct srcfind_image **metadata) {
-    const struct user_map *map = maps->images[kind];
-    *metadata = &map->metadata;
-    return &map->image;
-}
-
-const char *user_map_difference(const struct user_maps *maps, enum user_map_kind kind) {
-    return maps && maps->images[kind] ? maps->images[kind]->difference : "";
+    return maps->images[kind] ? &maps->images[kind]->image.source : NULL;
 }
 
 const char *user_map_option(enum user_map_kind kind) {
@@ -368,7 +295,7 @@ const char *user_map_option(enum user_map_kind kind) {
 
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
-    for (int kind = 0; maps && status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
+    for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
         if (maps->images[kind])
             status = image_unchanged(&maps->images[kind]->image, error);
     return status;

@@ -4,6 +4,7 @@
 #ifndef USER_MAPS_H
 #define USER_MAPS_H
 
+#include "input/blanks.h"
 #include "input/image.h"
 
 enum user_map_kind { USER_MASK, USER_RMS, USER_BACKGROUND, USER_DETECTION, USER_MAP_KINDS };
@@ -15,24 +16,38 @@ enum user_map_kind { USER_MASK, USER_RMS, USER_BACKGROUND, USER_DETECTION, USER_
  * ran out. */
 char *user_map_path(enum user_map_kind kind, const char *path, const char *image);
 
-/* Opens what the options give for an image, if anything, and makes the pixels of image->source NaN
- * where the mask is 0 or blank, a map is blank, or the rms is not above 0. The image for detection
- * must have the WCS of the image. The image closes it, also after an error. */
-enum srcfind_status user_maps_open(struct image *image, const struct options *options,
-                                   const struct srcfind_image *metadata, struct error *error);
-/* maps may be NULL in what follows, except in user_map_image and user_maps_explain_blank. */
+struct user_map {
+    struct image image;
+    struct srcfind_image metadata;
+    char difference[1200]; /* of its sky coordinates from those of the image: same_grid_compare */
+};
+
+struct user_maps {
+    struct user_map *images[USER_MAP_KINDS]; /* NULL: none is given */
+};
+
+/* Opens what the options give for an image, if anything. The image for detection must have the WCS
+ * of the image. The caller closes the maps, which were zeroed before, also after an error. */
+enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *image,
+                                   const struct srcfind_image *metadata,
+                                   const struct options *options, struct error *error);
+
+/* The same for one kind; given: a path, or "". choice: of the image. */
+enum srcfind_status user_map_open(struct user_maps *maps, enum user_map_kind kind,
+                                  const char *given, const struct image *image,
+                                  const struct srcfind_image *metadata,
+                                  const struct image_choice *choice, struct error *error);
 void user_maps_close(struct user_maps *maps);
 
-/* The values of a map; NULL if there is none. Those of the image for detection are NaN where the
- * pixels of image->source are blank. */
+bool user_maps_exist(const struct user_maps *maps);
+
+/* Reads the mask and the maps of the noise once, and adds the pixels of the image that they make
+ * blank: where the mask is 0 or blank, a map is blank, or the rms is not above 0. */
+enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks *blanks,
+                                     struct threads *threads, struct error *error);
+
+/* The values of a map; NULL if there is none. */
 const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind);
-
-/* The image and the metadata of a map that there is. */
-const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
-                                   const struct srcfind_image **metadata);
-
-/* How the sky coordinates of a map differ from those of the image: see same_grid_compare. */
-const char *user_map_difference(const struct user_maps *maps, enum user_map_kind kind);
 
 /* The option that gives a kind of map, without its dashes. */
 const char *user_map_option(enum user_map_kind kind);

@@ -35,11 +35,11 @@ struct batch {
     struct threads *threads;
     int64_t first, n; /* islands */
     struct item *items;
-    struct arena *arenas;             /* of each part of the islands */
-    struct margin *margins;           /* of the items; empty without a fit */
-    int64_t n_own;                    /* pixels of the islands */
-    struct run_pixels read;           /* those of the islands, then those of the margins */
-    struct run_pixels read_elsewhere; /* the same, where islands were found in other pixels */
+    struct arena *arenas;            /* of each part of the islands */
+    struct margin *margins;          /* of the items; empty without a fit */
+    int64_t n_own;                   /* pixels of the islands */
+    struct run_pixels read;          /* those of the islands, then those of the margins */
+    struct run_pixels read_detected; /* the same, where islands were found in other pixels */
     struct fit_job *jobs;
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
@@ -81,7 +81,7 @@ static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct
 
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
-    const struct pixel_source *source = b->dividing->from->source;
+    const struct pixel_source *source = b->dividing->measure->source;
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island], b->dividing->margin,
                        source->width, source->height, arena_of(b, item),
@@ -109,24 +109,28 @@ static int64_t make_sets(struct batch *b, struct run_set *sets) {
     return n_pixels;
 }
 
+static bool has_two_images(const struct batch *b) {
+    return b->dividing->detect != b->dividing->measure;
+}
+
 /* Reads the pixels of the batch. False on an error. */
 static bool read_pixels(struct batch *b) {
     struct run_set *sets = malloc(2 * (size_t)b->n * sizeof *sets);
     if (!sets)
         return false;
     const int64_t n_pixels = make_sets(b, sets);
-    b->status = run_pixels_read(b->dividing->from, sets, 2 * b->n, n_pixels, b->threads, &b->read,
-                                b->error);
-    if (b->status == SRCFIND_OK && b->dividing->detected)
-        b->status = run_pixels_read(b->dividing->detected, sets, 2 * b->n, n_pixels, b->threads,
-                                    &b->read_elsewhere, b->error);
+    b->status = run_pixels_read(b->dividing->measure, sets, 2 * b->n, n_pixels, b->threads,
+                                &b->read, b->error);
+    if (b->status == SRCFIND_OK && has_two_images(b))
+        b->status = run_pixels_read(b->dividing->detect, sets, 2 * b->n, n_pixels, b->threads,
+                                    &b->read_detected, b->error);
     free(sets);
     return b->status == SRCFIND_OK;
 }
 
 /* The pixels in which islands were found. */
 static const struct run_pixels *detected_pixels(const struct batch *b) {
-    return b->dividing->detected ? &b->read_elsewhere : &b->read;
+    return has_two_images(b) ? &b->read_detected : &b->read;
 }
 
 /* The pixels of an island, of those that were read. */
@@ -204,7 +208,7 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
  * pixel has: it is at the edge, or a tenth of the pixels around it are blank. */
 static bool is_cut(const struct batch *b, const struct item *item, int64_t island) {
     const struct island *whole = &b->segments->islands[island];
-    const struct pixel_source *image = b->dividing->from->source;
+    const struct pixel_source *image = b->dividing->measure->source;
     const int64_t n = b->margins[item - b->items].n_pixels;
     int64_t n_blank = 0;
     for (int64_t i = 0; whole->edge && i < n; i++)
@@ -379,7 +383,7 @@ static void sum_values(const struct batch *b, const struct item *item, struct is
     const struct dividing *d = b->dividing;
     const struct island_pixels *p = &item->pixels;
     struct island highest = *island; /* its peak: the highest value */
-    float lowest = thresholds_of(d->from->noise, false, d->detection).island;
+    float lowest = thresholds_of(d->measure->noise, false, d->detection).island;
     for (int64_t i = 0; i < p->n; i++) {
         lowest = fminf(lowest, p->value[i]);
         highest.peak = fmaxf(highest.peak, p->value[i]);
@@ -398,7 +402,7 @@ static void sum_values(const struct batch *b, const struct item *item, struct is
 
 /* Whether the noise is one for all pixels that are measured. */
 static bool is_one_noise(const struct batch *b) {
-    const struct run_source *from = b->dividing->from;
+    const struct run_source *from = b->dividing->measure;
     return !from->noise->nodes && !noise_sources_exist(&from->user);
 }
 
@@ -456,7 +460,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     struct places places = {item->first_gaussian, item->first_composite};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
-    if (b->dividing->detected || noise_sources_exist(&b->dividing->from->user))
+    if (has_two_images(b) || noise_sources_exist(&b->dividing->measure->user))
         complete_island(b, item, whole);
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
@@ -525,7 +529,7 @@ static void clear_batch(struct batch *b) {
     free(b->jobs);
     free(b->pixels);
     run_pixels_clear(&b->read);
-    run_pixels_clear(&b->read_elsewhere);
+    run_pixels_clear(&b->read_detected);
 }
 
 /* A bound of the pixels that an island needs memory for: its own or, with a fit, those of its box

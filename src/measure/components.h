@@ -35,10 +35,9 @@ struct component_gaussian {
 
 /* How islands are divided. */
 struct dividing {
-    const struct run_source *from;     /* of the pixels */
-    const struct run_source *detected; /* of those in which islands were found, if they are others:
-                                          the highest pixels, the division and the margins are
-                                          those of these pixels; else NULL */
+    /* Pixels of the image that is measured, and of the one in which islands were found, where they
+     * are divided and have their highest pixels and margins; the same pointer for one image. */
+    const struct run_source *measure, *detect;
     const struct detection *detection;
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */

@@ -2,284 +2,71 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
 #include "measure/held_shapes.h"
-#include "measure/places.h"
-#include "measure/world_columns.h"
 
 static const char MEASURING[] = "measuring at given positions";
 
-/* An entry of the catalogue that has a row, and where it is. */
-struct entry {
-    int64_t number;          /* its index among the positions */
-    double x, y;             /* in pixels; NaN: nowhere */
-    struct srcfind_beam own; /* its shape without the beam; 0: a point */
-    struct tensor moments;   /* of the shape that is held; NaN: none */
-};
-
-struct measuring {
-    const struct forced *forced;
-    struct tensor beam;    /* second moments, pixels^2 */
-    struct entry *entries; /* of each row */
-    int64_t n_rows;
-    struct entries_left_out left_out;
-    struct place *places;
-    int64_t n_places;
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
-    struct srcfind_source *rows;
-};
-
-/* --- where --- */
-
 enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
 
-static bool is_inside(const struct forced *f, double x, double y) {
-    return x >= -0.5 && y >= -0.5 && x < (double)f->pixels->source->width - 0.5 &&
-           y < (double)f->pixels->source->height - 0.5;
-}
-
-/* Adds those of n positions, from the first on, that have a row. */
-static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n, const double *x,
-                                       const double *y, int64_t *capacity, struct error *error) {
-    const struct position_shape *shapes = m->forced->positions->shapes;
-    if (!GROW(m->entries, *capacity, m->n_rows + n))
-        return error_memory(error, MEASURING);
-    for (int i = 0; i < n; i++) {
-        const bool inside = is_inside(m->forced, x[i], y[i]);
-        if (!inside && !m->forced->all) {
-            const bool is_nowhere = isnan(m->forced->positions->x[first + i]);
-            m->left_out.nowhere += is_nowhere;
-            m->left_out.outside += !is_nowhere;
-            continue;
-        }
-        struct entry *e = &m->entries[m->n_rows++];
-        *e = (struct entry){.number = first + i, .x = x[i], .y = y[i], .moments = {NAN, NAN, NAN}};
-        if (inside && shapes && m->forced->frame)
-            e->own = held_shape_own(&shapes[first + i]);
-    }
-    return SRCFIND_OK;
-}
-
-/* Finds the entries that have a row. */
-static enum srcfind_status locate(struct measuring *m, struct error *error) {
-    const struct positions *p = m->forced->positions;
-    double x[AT_ONCE], y[AT_ONCE];
-    int64_t capacity = 0;
-    enum srcfind_status status = SRCFIND_OK;
-    for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
-        const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
-        if (p->celestial)
-            status = wcs_pixels(m->forced->wcs, n, p->x + first, p->y + first, x, y, error);
-        const bool given = !p->celestial;
-        if (status == SRCFIND_OK)
-            status = add_entries(m, first, n, given ? p->x + first : x, given ? p->y + first : y,
-                                 &capacity, error);
-    }
-    return status;
+bool forced_is_inside(const struct pixel_source *image, double x, double y) {
+    return x >= -0.5 && y >= -0.5 && x < (double)image->width - 0.5 &&
+           y < (double)image->height - 0.5;
 }
 
 /* Sets the moments of the shapes that are held. */
-static enum srcfind_status hold_shapes(struct measuring *m, struct error *error) {
-    const struct forced *f = m->forced;
+static enum srcfind_status hold_shapes(struct forced *f, struct error *error) {
     double x[AT_ONCE], y[AT_ONCE];
     struct srcfind_beam own[AT_ONCE];
-    struct tensor moments[AT_ONCE];
     enum srcfind_status status = SRCFIND_OK;
-    for (int64_t first = 0; f->frame && status == SRCFIND_OK && first < m->n_rows;
-         first += AT_ONCE) {
-        struct entry *e = m->entries + first;
-        const int n = (int)(m->n_rows - first < AT_ONCE ? m->n_rows - first : AT_ONCE);
+    for (int64_t first = 0; status == SRCFIND_OK && first < f->n; first += AT_ONCE) {
+        const int n = (int)(f->n - first < AT_ONCE ? f->n - first : AT_ONCE);
         for (int i = 0; i < n; i++) {
-            x[i] = e[i].x;
-            y[i] = e[i].y;
-            own[i] = e[i].own;
+            x[i] = f->positions[first + i].x;
+            y[i] = f->positions[first + i].y;
+            own[i] = f->positions[first + i].own;
         }
-        status = held_shapes_moments(f->wcs, f->metadata, &m->beam, n, x, y, own, moments, error);
-        for (int i = 0; status == SRCFIND_OK && i < n; i++)
-            e[i].moments = moments[i];
+        status = held_shapes_moments(f->view->image->wcs, f->view->metadata, &f->beam, n, x, y, own,
+                                     f->moments + first, error);
     }
     return status;
 }
 
-/* Lists the places in the image. */
-static void list_places(struct measuring *m) {
-    const struct pixel_source *source = m->forced->pixels->source;
-    const double widest = place_widest(&m->beam, source->width, source->height);
-    for (int64_t i = 0; i < m->n_rows; i++) {
-        const struct entry *e = &m->entries[i];
-        if (is_inside(m->forced, e->x, e->y))
-            m->places[m->n_places++] =
-                place_make(e->x, e->y, m->forced->frame ? &e->moments : NULL, widest, i);
-    }
-    places_sort(m->places, m->n_places, m->forced->frame);
-}
-
-/* --- rows --- */
-
-/* The area of a Gaussian in pixels. */
-static double area_of(const struct measuring *m, const struct entry *entry) {
-    const double beam = m->forced->metadata->beam_pixels;
-    const struct tensor *a = &entry->moments, *b = &m->beam;
-    const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
-    return entry->own.major > 0 ? beam * sqrt(ratio) : beam;
-}
-
-static void fill_shape(const struct entry *entry, struct srcfind_source *row) {
-    row->dc_major = entry->own.major;
-    row->dc_minor = entry->own.minor;
-    row->dc_angle = entry->own.angle;
-}
-
-static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
-                        const struct amplitude *found, struct srcfind_source *row) {
-    const struct setting *setting = m->forced->setting;
-    const struct entry *entry = &m->entries[row - m->rows];
-    row->isl_rms = known->noise.rms;
-    row->isl_mean = known->noise.background;
-    row->peak_flux = known->above;
-    row->e_peak_flux = known->noise.rms;
-    if (m->forced->frame) {
-        const double area = area_of(m, entry);
-        row->peak_flux = found->value;
-        row->e_peak_flux = known->noise.rms * found->per_rms;
-        row->total_flux = row->peak_flux * area * setting->to_flux;
-        row->e_total_flux = row->e_peak_flux * area * setting->to_flux;
-        row->flags |= entry->own.major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
-        fill_shape(entry, row);
-    }
-    row->snr = row->peak_flux / known->noise.rms;
-}
-
-static void fill_row(const struct measuring *m, const struct place *p) {
-    const struct place_pixels *known = &m->known[p->twin];
-    const struct amplitude *found = &m->found[p->twin];
-    struct srcfind_source *row = &m->rows[p->row];
-    if (!isfinite(known->above) || !(known->noise.rms > 0))
-        return;
-    row->flags &= ~(int64_t)SRCFIND_FLAG_OUTSIDE;
-    row->x_peak = place_nearest(p->x);
-    row->y_peak = place_nearest(p->y);
-    row->n_pixels = known->n;
-    const struct pixel_source *source = m->forced->pixels->source;
-    if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
-        row->flags |= SRCFIND_FLAG_EDGE;
-    /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
-    if (m->forced->frame && (!found->is_fitted || found->is_uncertain))
-        row->flags |= SRCFIND_FLAG_NOT_FITTED;
-    else
-        fill_fluxes(m, known, found, row);
-    const struct place *twin = &m->places[p->twin];
-    if ((twin->is_left_out || twin->is_crowded) && m->entries[p->row].own.major > 0)
-        fill_shape(&m->entries[p->row], row);
-}
-
-/* Whether a row has the shape that was held. */
-static bool has_shape(const struct measuring *m, int64_t row) {
-    return isfinite(m->rows[row].dc_major);
-}
-
-/* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
- * or else those of the pixels. */
-static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, int n,
-                                    struct error *error) {
-    const struct tensor unknown = {NAN, NAN, NAN};
-    const struct forced *f = m->forced;
-    const struct positions *p = f->positions;
-    struct srcfind_source *rows = m->rows;
-    struct pixel_shape shapes[AT_ONCE] = {0};
-    for (int i = 0; i < n; i++)
-        shapes[i] = (struct pixel_shape){
-            .position = unknown,
-            .second = has_shape(m, first + i) ? m->entries[first + i].moments : unknown,
-            .x_highest = NAN,
-            .y_highest = NAN};
-    const enum srcfind_status status =
-        world_columns_fill(f->wcs, f->metadata, &m->beam, n, shapes, rows + first, error);
-    for (int64_t i = first; p->celestial && i < first + n; i++) {
-        rows[i].lon = p->x[m->entries[i].number];
-        rows[i].lat = p->y[m->entries[i].number];
-        world_columns_name(f->metadata, &rows[i]);
-    }
-    return status;
-}
-
-static enum srcfind_status fill_world(const struct measuring *m, struct error *error) {
-    const int64_t n = m->n_rows;
-    enum srcfind_status status = SRCFIND_OK;
-    for (int64_t i = 0; m->forced->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
-        status = fill_sky(m, i, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), error);
-    return status;
-}
-
-/* The row of an entry before it is measured; in pixels it has the size of its shape or the beam. */
-static struct srcfind_source row_of_entry(const struct measuring *m, const struct entry *entry) {
-    const struct setting *setting = m->forced->setting;
-    struct srcfind_source row = setting_empty_row(m->forced->positions->id[entry->number]);
-    row.x = entry->x;
-    row.y = entry->y;
-    row.flags = setting->flags | SRCFIND_FLAG_OUTSIDE;
-    memcpy(row.entry_id, m->forced->positions->entry_id[entry->number], sizeof row.entry_id);
-    double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
-                             &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
-                             &row.peak_flux,  &row.e_peak_flux,  &row.isl_rms,
-                             &row.isl_mean,   &row.snr};
-    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-        *empty[i] = NAN;
-    setting_empty_pixels(&row);
-    const struct tensor beam = beam_frame_moments(&setting->frame);
-    setting_size_in_pixels(&beam, &entry->moments, &row);
-    return row;
-}
-
-/* --- all of it --- */
-
-/* Makes the rows, which are empty yet, and measures those in the image. */
-static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
-                                     struct error *error) {
-    m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);
-    m->places = arrays_allocate(m->n_rows, sizeof *m->places);
-    m->known = arrays_allocate(m->n_rows, sizeof *m->known);
-    m->found = arrays_allocate(m->n_rows, sizeof *m->found);
-    if (!m->rows || !m->places || !m->known || !m->found)
+enum srcfind_status forced_begin(struct forced *f, struct error *error) {
+    static const struct tensor none = {NAN, NAN, NAN};
+    const struct pixel_source *image = f->pixels->source;
+    f->beam = f->frame ? beam_frame_moments(f->frame) : (struct tensor){0, 0, 0};
+    f->moments = arrays_allocate(f->n, sizeof *f->moments);
+    f->places = arrays_allocate(f->n, sizeof *f->places);
+    f->known = arrays_allocate(f->n, sizeof *f->known);
+    f->found = arrays_allocate(f->n, sizeof *f->found);
+    if (!f->moments || !f->places || !f->known || !f->found)
         return error_memory(error, MEASURING);
-    for (int64_t i = 0; i < m->n_rows; i++)
-        m->rows[i] = row_of_entry(m, &m->entries[i]);
-    list_places(m);
-    const struct places_setting setting = {.pixels = m->forced->pixels, .frame = m->forced->frame};
-    const enum srcfind_status status =
-        places_fit(&setting, m->places, m->n_places, threads, m->known, m->found, error);
+    for (int64_t i = 0; i < f->n; i++)
+        f->moments[i] = none;
+    const enum srcfind_status status = f->frame ? hold_shapes(f, error) : SRCFIND_OK;
     if (status != SRCFIND_OK)
         return status;
-    for (int64_t i = 0; i < m->n_places; i++)
-        fill_row(m, &m->places[i]);
-    return fill_world(m, error);
+    const double widest = place_widest(&f->beam, image->width, image->height);
+    for (int64_t i = 0; i < f->n; i++)
+        if (forced_is_inside(image, f->positions[i].x, f->positions[i].y))
+            f->places[f->n_places++] = place_make(f->positions[i].x, f->positions[i].y,
+                                                  f->frame ? &f->moments[i] : NULL, widest, i);
+    return SRCFIND_OK;
 }
 
-enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
-                                   struct srcfind_source **rows, int64_t *n_rows,
-                                   struct entries_left_out *left_out, struct error *error) {
-    struct measuring m = {.forced = forced};
-    if (forced->frame)
-        m.beam = beam_frame_moments(forced->frame);
-    enum srcfind_status status = locate(&m, error);
-    if (status == SRCFIND_OK)
-        status = hold_shapes(&m, error);
-    if (status == SRCFIND_OK)
-        status = make_rows(&m, threads, error);
-    free(m.entries);
-    free(m.places);
-    free(m.known);
-    free(m.found);
-    if (status != SRCFIND_OK) {
-        free(m.rows);
-        m.rows = NULL;
-    }
-    *rows = m.rows;
-    *n_rows = m.rows ? m.n_rows : 0;
-    *left_out = m.left_out;
-    return status;
+enum srcfind_status forced_fit(struct forced *f, struct threads *threads, struct error *error) {
+    const struct places_setting setting = {
+        .pixels = f->pixels, .frame = f->frame, .residuals = f->residuals};
+    places_sort(f->places, f->n_places, f->frame);
+    return places_fit(&setting, f->places, f->n_places, threads, f->known, f->found, error);
+}
+
+void forced_clear(struct forced *f) {
+    free(f->moments);
+    free(f->places);
+    free(f->known);
+    free(f->found);
 }

@@ -1,38 +1,44 @@
-/* Forced photometry (--at): fluxes at given positions. */
+/* Forced photometry: amplitudes of shapes that are held at positions of an image. Rows of --at and
+ * the planes of --measure-in are made of them. */
 #ifndef FORCED_H
 #define FORCED_H
 
-#include "input/positions.h"
-#include "measure/run_pixels.h"
-#include "measure/setting.h"
+#include "measure/places.h"
+#include "measure/view.h"
 
+/* A position in pixels, and its shape without the beam: FWHM and position angle in degrees; 0: a
+ * point. */
+struct forced_position {
+    double x, y;
+    struct srcfind_beam own;
+};
+
+/* An image, and the positions that are measured there; then what was found. */
 struct forced {
-    const struct run_source *pixels;
-    const struct setting *setting;
-    const struct srcfind_image *metadata;
-    struct wcs *wcs; /* NULL without sky coordinates */
-    const struct positions *positions;
-    const struct fit_frame *frame; /* with the beam; NULL: the nearest pixel alone is measured */
-    bool all;                      /* rows of positions outside of the image, too */
+    const struct view *view;         /* whose noise is known */
+    const struct run_source *pixels; /* of the view */
+    const struct fit_frame *frame;   /* with the beam; NULL: the nearest pixels alone are read */
+    bool residuals;                  /* chi2 is wanted */
+    const struct forced_position *positions;
+    int64_t n;
+    struct tensor beam;     /* second moments, pixels^2; 0 without a frame */
+    struct tensor *moments; /* of the shape at each position; NaN: none */
+    struct place *places;   /* of positions in the image; `row` is the position's index */
+    int64_t n_places;
+    struct place_pixels *known; /* of each place, but for twins */
+    struct amplitude *found;    /* the same */
 };
 
-/* How many positions have no row. */
-struct entries_left_out {
-    int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
-};
+/* Whether a position is in an image of this size. */
+bool forced_is_inside(const struct pixel_source *image, double x, double y);
 
-/* Makes a row for each position in the image, or for all, in their order. The caller frees *rows;
- * it is NULL on an error.
- *
- * Without a frame Peak_flux is value - background at the nearest pixel. With one it is the
- * amplitude of a shape, held at the position, by linear least squares over the pixels within one
- * FWHM (of the shape in that direction), and Total_flux is that of the shape: the one that the
- * catalogue tells, convolved with the beam, or the beam. Places that are close are fitted together:
- * see place_groups.h. The errors are those of the noise: of a pixel, or of the amplitude, see
- * amplitudes.h. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE and
- * no flux. */
-enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
-                                   struct srcfind_source **rows, int64_t *n_rows,
-                                   struct entries_left_out *left_out, struct error *error);
+/* Makes the places of the positions, as sources of their own: the caller may set source, weights
+ * and is_wide before the fit. The first five members are set. Clear it also after an error: of
+ * WCSLIB or memory. */
+enum srcfind_status forced_begin(struct forced *forced, struct error *error);
+
+/* Sorts the places, and fits their amplitudes by linear least squares: see places.h. */
+enum srcfind_status forced_fit(struct forced *forced, struct threads *threads, struct error *error);
+void forced_clear(struct forced *forced);
 
 #endif

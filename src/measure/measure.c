@@ -467,19 +467,17 @@ static struct worker *make_workers(int n, const struct image *image) {
     return NULL;
 }
 
-struct measurer *measurer_make(const struct detection_result *result,
-                               const struct detection *detection, const struct image *image,
-                               const struct srcfind_image *metadata, const struct fit_frame *frame,
-                               const struct grid *grid, struct threads *threads) {
+struct measurer *measurer_make(const struct view *view, const struct fit_frame *frame, int64_t n,
+                               struct threads *threads) {
     struct measurer *m = malloc(sizeof *m);
     if (!m)
         return NULL;
-    *m = (struct measurer){.setting = setting_make(result, detection, image, metadata, frame, grid),
+    *m = (struct measurer){.setting = setting_make(view, frame),
                            .beam = beam_frame_moments(frame),
-                           .metadata = metadata,
+                           .metadata = view->metadata,
                            .threads = threads,
-                           .n_workers = threads_parts(threads, result->segments.n, BLOCK / 4)};
-    m->workers = make_workers(m->n_workers, image);
+                           .n_workers = threads_parts(threads, n, BLOCK / 4)};
+    m->workers = make_workers(m->n_workers, view->image);
     if (m->workers)
         return m;
     free(m);

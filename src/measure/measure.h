@@ -4,19 +4,16 @@
 #define MEASURE_H
 
 #include "backend/backend.h"
-#include "input/image.h"
 #include "measure/components.h"
-#include "measure/grid.h"
+#include "measure/view.h"
 
 /* Makes the rows of one image, on several threads. */
 struct measurer;
 
-/* frame: of fits in the image, see beam_frame.h; grid: what the pixels of the detection are. All
- * arguments must outlive the measurer, but for these two. NULL where memory ran out. */
-struct measurer *measurer_make(const struct detection_result *result,
-                               const struct detection *detection, const struct image *image,
-                               const struct srcfind_image *metadata, const struct fit_frame *frame,
-                               const struct grid *grid, struct threads *threads);
+/* frame: of fits in the image, see beam_frame.h; n: islands that will be measured. The view must
+ * outlive the measurer. NULL where memory ran out. */
+struct measurer *measurer_make(const struct view *view, const struct fit_frame *frame, int64_t n,
+                               struct threads *threads);
 void measurer_free(struct measurer *measurer);
 
 /* Makes one row for each island of the result, in their order. The caller frees *rows; it is NULL

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 
 #include "common/arrays.h"
-#include "measure/beam_frame.h"
-#include "measure/held_shapes.h"
-#include "measure/places.h"
 
 enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
 
@@ -13,20 +10,48 @@ static const char MEASURING[] = "measuring in other planes";
 
 /* --- sources --- */
 
+/* The number of Gaussians of a source in the table of them. */
+static int64_t gaussians_of(const struct srcfind_source *source) {
+    return source->n_gaussians > 1 ? source->n_gaussians : 1;
+}
+
+static struct srcfind_beam own_shape(const struct srcfind_source *g) {
+    const bool is_known = g->dc_major > 0 && g->dc_minor >= 0;
+    return is_known ? (struct srcfind_beam){g->dc_major, g->dc_minor, g->dc_angle}
+                    : (struct srcfind_beam){0};
+}
+
+/* Sets position, shape and source of each Gaussian. */
+static void hold_gaussians(struct held_sources *held) {
+    int64_t source = 0;
+    for (int64_t k = 0, end = held->n > 0 ? gaussians_of(&held->sources[0]) : 0;
+         k < held->n_gaussians; k++) {
+        for (; k >= end; source++)
+            end += gaussians_of(&held->sources[source + 1]);
+        const struct srcfind_source *g = &held->gaussians[k];
+        held->positions[k] = (struct forced_position){g->x, g->y, own_shape(g)};
+        held->source_of[k] = source;
+    }
+}
+
 enum srcfind_status held_sources_make(const struct srcfind_source *sources, int64_t n,
                                       const struct srcfind_source *gaussians, int64_t n_gaussians,
                                       struct wcs *wcs, struct held_sources *held,
                                       struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     double lon[AT_ONCE], lat[AT_ONCE];
-    *held = (struct held_sources){.sources = sources,
-                                  .gaussians = gaussians,
-                                  .n = n,
-                                  .n_gaussians = n_gaussians,
-                                  .x_max = arrays_allocate(n, sizeof *held->x_max),
-                                  .y_max = arrays_allocate(n, sizeof *held->y_max)};
-    if (!held->x_max || !held->y_max)
+    *held =
+        (struct held_sources){.sources = sources,
+                              .gaussians = gaussians,
+                              .n = n,
+                              .n_gaussians = n_gaussians,
+                              .x_max = arrays_allocate(n, sizeof *held->x_max),
+                              .y_max = arrays_allocate(n, sizeof *held->y_max),
+                              .positions = arrays_allocate(n_gaussians, sizeof *held->positions),
+                              .source_of = arrays_allocate(n_gaussians, sizeof *held->source_of)};
+    if (!held->x_max || !held->y_max || !held->positions || !held->source_of)
         return error_memory(error, MEASURING);
+    hold_gaussians(held);
     for (int64_t i = 0; i < n; i++)
         held->x_max[i] = held->y_max[i] = NAN;
     for (int64_t first = 0; wcs && status == SRCFIND_OK && first < n; first += AT_ONCE) {
@@ -43,6 +68,8 @@ enum srcfind_status held_sources_make(const struct srcfind_source *sources, int6
 void held_sources_clear(struct held_sources *held) {
     free(held->x_max);
     free(held->y_max);
+    free(held->positions);
+    free(held->source_of);
     *held = (struct held_sources){0};
 }
 
@@ -56,83 +83,29 @@ void plane_fluxes_empty(struct plane_flux *fluxes, int64_t n, int64_t flag) {
 struct measuring {
     const struct plane_setting *plane;
     const struct held_sources *held;
-    struct tensor beam; /* second moments, pixels^2 */
-    struct place *places;
-    int64_t n_places;
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
-    int64_t *place_of;          /* of each Gaussian; -1: it is not in the image */
+    struct setting setting;
+    struct forced forced;
+    int64_t *place_of; /* of each Gaussian; -1: it is not in the image */
 };
-
-static bool is_inside(const struct measuring *m, const struct srcfind_source *g) {
-    const struct pixel_source *source = m->plane->pixels->source;
-    return g->x >= -0.5 && g->y >= -0.5 && g->x < (double)source->width - 0.5 &&
-           g->y < (double)source->height - 0.5;
-}
 
 /* The flux of an amplitude of 1. */
 static double flux_of(const struct measuring *m, const struct tensor *moments) {
-    const double ratio = tensor_determinant(moments) / tensor_determinant(&m->beam);
-    return m->plane->metadata->beam_pixels * sqrt(ratio) * m->plane->setting->to_flux *
+    const double ratio = tensor_determinant(moments) / tensor_determinant(&m->forced.beam);
+    return m->plane->view->metadata->beam_pixels * sqrt(ratio) * m->setting.to_flux *
            (m->plane->is_jansky ? 1 : m->plane->unit);
 }
 
-/* Adds the place of a Gaussian of source i, if it is in the image. The weights are what its
- * amplitude adds to the total flux and to the peak. */
-static void add_place(struct measuring *m, int64_t gaussian, int64_t i,
-                      const struct tensor *moments) {
-    const struct srcfind_source *g = &m->held->gaussians[gaussian];
-    if (!is_inside(m, g))
-        return;
-    const struct pixel_source *source = m->plane->pixels->source;
-    const double widest = place_widest(&m->beam, source->width, source->height);
-    struct place p = place_make(g->x, g->y, moments, widest, gaussian);
-    const bool is_alone = !(m->held->sources[i].n_gaussians > 1);
-    p.source = i;
-    p.is_wide = g->scale > 0;
-    p.weight[0] = flux_of(m, moments);
-    p.weight[1] =
-        m->plane->unit * (is_alone ? 1 : place_shape_at(&p, m->held->x_max[i], m->held->y_max[i]));
-    m->places[m->n_places++] = p;
-}
-
-static struct srcfind_beam own_shape(const struct srcfind_source *g) {
-    const bool is_known = g->dc_major > 0 && g->dc_minor >= 0;
-    return is_known ? (struct srcfind_beam){g->dc_major, g->dc_minor, g->dc_angle}
-                    : (struct srcfind_beam){0};
-}
-
-/* The number of Gaussians of a source in the table of them. */
-static int64_t gaussians_of(const struct srcfind_source *source) {
-    return source->n_gaussians > 1 ? source->n_gaussians : 1;
-}
-
-/* Lists the places of all Gaussians. */
-static enum srcfind_status list_places(struct measuring *m, struct error *error) {
+/* Gives the place of a Gaussian its source. The weights are what its amplitude adds to the total
+ * flux and to the peak. */
+static void set_source(const struct measuring *m, struct place *p) {
     const struct held_sources *held = m->held;
-    struct srcfind_beam own[AT_ONCE];
-    struct tensor moments[AT_ONCE];
-    double x[AT_ONCE], y[AT_ONCE];
-    enum srcfind_status status = SRCFIND_OK;
-    for (int64_t first = 0, source = 0, end = held->n > 0 ? gaussians_of(&held->sources[0]) : 0;
-         status == SRCFIND_OK && first < held->n_gaussians; first += AT_ONCE) {
-        const int64_t left = held->n_gaussians - first;
-        const int n = (int)(left < AT_ONCE ? left : AT_ONCE);
-        for (int i = 0; i < n; i++) {
-            own[i] = own_shape(&held->gaussians[first + i]);
-            x[i] = held->gaussians[first + i].x;
-            y[i] = held->gaussians[first + i].y;
-        }
-        status = held_shapes_moments(m->plane->wcs, m->plane->metadata, &m->beam, n, x, y, own,
-                                     moments, error);
-        for (int64_t k = first; status == SRCFIND_OK && k < first + n; k++) {
-            for (; k >= end; source++)
-                end += gaussians_of(&held->sources[source + 1]);
-            add_place(m, k, source, &moments[k - first]);
-        }
-    }
-    places_sort(m->places, m->n_places, true);
-    return status;
+    const int64_t i = held->source_of[p->row];
+    const bool is_alone = !(held->sources[i].n_gaussians > 1);
+    p->source = i;
+    p->is_wide = held->gaussians[p->row].scale > 0;
+    p->weight[0] = flux_of(m, &m->forced.moments[p->row]);
+    p->weight[1] =
+        m->plane->unit * (is_alone ? 1 : place_shape_at(p, held->x_max[i], held->y_max[i]));
 }
 
 /* --- sums --- */
@@ -149,17 +122,17 @@ struct flux_sums {
 static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
                         struct flux_sums *sums) {
     struct plane_flux *flux = &sums->flux;
-    const struct place *p = &m->places[at];
-    const struct place_pixels *known = &m->known[p->twin];
-    const struct amplitude *found = &m->found[p->twin];
-    const struct pixel_source *source = m->plane->pixels->source;
+    const struct place *p = &m->forced.places[at];
+    const struct place_pixels *known = &m->forced.known[p->twin];
+    const struct amplitude *found = &m->forced.found[p->twin];
+    const struct pixel_source *source = m->plane->view->source;
     if (!isfinite(known->above) || !(known->noise.rms > 0))
         return false;
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         flux->flags |= SRCFIND_FLAG_EDGE;
     if (isnan(flux->isl_rms))
         flux->isl_rms = known->noise.rms * m->plane->unit;
-    sums->is_crowded = sums->is_crowded || m->places[p->twin].is_crowded;
+    sums->is_crowded = sums->is_crowded || m->forced.places[p->twin].is_crowded;
     if (!found->is_fitted || (found->is_shared && !is_alone) || (found->is_uncertain && is_alone))
         return true;
     const double error = is_alone ? known->noise.rms * found->per_rms : (double)NAN;
@@ -187,7 +160,7 @@ static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct
         return;
     }
     *flux = sums.flux;
-    flux->flags |= m->plane->setting->flags;
+    flux->flags |= m->setting.flags;
     flux->e_total_flux = sqrt(flux->e_total_flux);
     flux->e_peak_flux = sqrt(flux->e_peak_flux);
     flux->chi2 = sums.freedom >= 1 ? flux->chi2 / sums.freedom : (double)NAN;
@@ -196,8 +169,8 @@ static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct
 static void set_fluxes(const struct measuring *m, struct plane_flux *fluxes) {
     for (int64_t k = 0; k < m->held->n_gaussians; k++)
         m->place_of[k] = -1;
-    for (int64_t at = 0; at < m->n_places; at++)
-        m->place_of[m->places[at].row] = at;
+    for (int64_t at = 0; at < m->forced.n_places; at++)
+        m->place_of[m->forced.places[at].row] = at;
     for (int64_t i = 0, first = 0; i < m->held->n; i++) {
         set_flux(m, i, first, &fluxes[i]);
         first += gaussians_of(&m->held->sources[i]);
@@ -207,28 +180,27 @@ static void set_fluxes(const struct measuring *m, struct plane_flux *fluxes) {
 enum srcfind_status plane_fluxes_measure(const struct plane_setting *plane,
                                          const struct held_sources *held, struct threads *threads,
                                          struct plane_flux *fluxes, struct error *error) {
-    const int64_t n = held->n_gaussians;
-    const struct places_setting setting = {
-        .pixels = plane->pixels, .frame = plane->frame, .residuals = true};
+    const struct run_source pixels = {.source = plane->view->source,
+                                      .noise = &plane->view->result.noise};
     struct measuring m = {.plane = plane,
                           .held = held,
-                          .beam = beam_frame_moments(plane->frame),
-                          .places = arrays_allocate(n, sizeof *m.places),
-                          .known = arrays_allocate(n, sizeof *m.known),
-                          .found = arrays_allocate(n, sizeof *m.found),
-                          .place_of = arrays_allocate(n, sizeof *m.place_of)};
-    enum srcfind_status status = SRCFIND_OK;
-    if (!m.places || !m.known || !m.found || !m.place_of)
-        status = error_memory(error, MEASURING);
+                          .setting = setting_make(plane->view, plane->frame),
+                          .forced = {.view = plane->view,
+                                     .pixels = &pixels,
+                                     .frame = plane->frame,
+                                     .residuals = true,
+                                     .positions = held->positions,
+                                     .n = held->n_gaussians},
+                          .place_of = arrays_allocate(held->n_gaussians, sizeof *m.place_of)};
+    enum srcfind_status status =
+        m.place_of ? forced_begin(&m.forced, error) : error_memory(error, MEASURING);
+    for (int64_t at = 0; status == SRCFIND_OK && at < m.forced.n_places; at++)
+        set_source(&m, &m.forced.places[at]);
     if (status == SRCFIND_OK)
-        status = list_places(&m, error);
-    if (status == SRCFIND_OK)
-        status = places_fit(&setting, m.places, m.n_places, threads, m.known, m.found, error);
+        status = forced_fit(&m.forced, threads, error);
     if (status == SRCFIND_OK)
         set_fluxes(&m, fluxes);
-    free(m.places);
-    free(m.known);
-    free(m.found);
+    forced_clear(&m.forced);
     free(m.place_of);
     return status;
 }

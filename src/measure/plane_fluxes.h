@@ -2,7 +2,7 @@
 #ifndef PLANE_FLUXES_H
 #define PLANE_FLUXES_H
 
-#include "measure/run_pixels.h"
+#include "measure/forced.h"
 #include "measure/setting.h"
 
 /* The sources that are measured: rows of a search, and those of their Gaussians in the order of the
@@ -10,7 +10,9 @@
 struct held_sources {
     const struct srcfind_source *sources, *gaussians;
     int64_t n, n_gaussians;
-    double *x_max, *y_max; /* where each source has its highest value, in pixels */
+    double *x_max, *y_max;             /* where each source has its highest value, in pixels */
+    struct forced_position *positions; /* of each Gaussian */
+    int64_t *source_of;                /* the index of the source of each Gaussian */
 };
 
 /* Finds where the highest values are. Clear the result also after an error: of WCSLIB or memory. */
@@ -33,10 +35,7 @@ void plane_fluxes_empty(struct plane_flux *fluxes, int64_t n, int64_t flag);
 
 /* A plane, with its noise. */
 struct plane_setting {
-    const struct run_source *pixels;
-    const struct setting *setting;
-    const struct srcfind_image *metadata;
-    struct wcs *wcs;
+    const struct view *view;
     const struct fit_frame *frame; /* with the plane's beam */
     double unit;                   /* the plane's unit / that of the catalogue's image */
     bool is_jansky;                /* fluxes of both are in Jy, whatever these units are */

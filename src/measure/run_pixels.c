@@ -192,7 +192,8 @@ static enum srcfind_status read_chunk(void *context, int worker, const struct ch
 static enum srcfind_status read_source(struct wanted_runs *r, struct threads *threads,
                                        struct error *error) {
     const struct pixel_source *source = r->from->source;
-    const bool one = noise_sources_exist(&r->from->user) && !source->parallel;
+    const bool one = noise_sources_exist(&r->from->user) &&
+                     !(source->parallel && noise_sources_are_parallel(&r->from->user));
     const struct chunk_work work = {.work = read_chunk, .wanted = is_wanted, .context = r};
     if (!list_by_chunk(r))
         return error_memory(error, "reading pixels again");

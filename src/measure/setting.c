@@ -12,15 +12,15 @@ static double area_of_beam(const struct srcfind_image *metadata, const struct fi
     return isfinite(pixels) ? fmax(pixels, 1) : 1;
 }
 
-struct setting setting_make(const struct detection_result *result,
-                            const struct detection *detection, const struct image *image,
-                            const struct srcfind_image *metadata, const struct fit_frame *frame,
-                            const struct grid *grid) {
+struct setting setting_make(const struct view *view, const struct fit_frame *frame) {
+    const struct image *image = view->image;
+    const struct srcfind_image *metadata = view->metadata;
+    const struct grid *grid = view->grid;
     const bool has_beam = isfinite(metadata->beam_pixels);
     const struct fit_frame effective = grid_frame(grid, frame, 1);
     struct setting s = {
-        .detection = detection,
-        .noise = &result->noise,
+        .detection = &view->detection,
+        .noise = &view->result.noise,
         .correlated = setting_correlated(metadata, frame, grid),
         .point = area_of_beam(metadata, frame, grid, 1),
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,

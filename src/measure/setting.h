@@ -4,8 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/fit.h"
-#include "input/image.h"
-#include "measure/grid.h"
+#include "measure/view.h"
 
 struct setting {
     const struct detection *detection;
@@ -20,11 +19,9 @@ struct setting {
     double per_beam;        /* values of the map's unit times this are per effective beam */
 };
 
-/* frame: of fits in the image, see beam_frame.h. The pointers must outlive the setting. */
-struct setting setting_make(const struct detection_result *result,
-                            const struct detection *detection, const struct image *image,
-                            const struct srcfind_image *metadata, const struct fit_frame *frame,
-                            const struct grid *grid);
+/* frame: of fits in the image, see beam_frame.h. The view, which has its noise, must outlive the
+ * setting. */
+struct setting setting_make(const struct view *view, const struct fit_frame *frame);
 
 /* The area over which noise is correlated, in pixels of the grid. */
 double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,

@@ -460,8 +460,12 @@ static bool parse_entry(const struct entry *e, const char *text, struct options 
                              : types[e->type].parse(member, text);
 }
 
+struct image_choice image_choice_default(void) {
+    return (struct image_choice){.beam = {NAN, NAN, NAN}, .blank = NAN};
+}
+
 void options_default(struct options *options) {
-    *options = (struct options){.image = {.beam = {NAN, NAN, NAN}, .blank = NAN},
+    *options = (struct options){.image = image_choice_default(),
                                 .seed = SEED_NOT_GIVEN,
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,

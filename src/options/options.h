@@ -51,6 +51,9 @@ struct image_choice {
     double blank;            /* pixels of this value are blank; NAN: none are */
 };
 
+/* The first image of a file, and its first plane. */
+struct image_choice image_choice_default(void);
+
 /* How the background and the rms of an image are found. */
 struct noise_choice {
     double kappa;      /* clip at median -+ kappa standard deviations */

@@ -345,4 +345,5 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
         labels_clear(&catalogue->labels[kind]);
     noise_map_clear(&catalogue->noise);
     noise_map_clear(&catalogue->detection_noise);
+    blanks_destroy(catalogue->blanks);
 }

@@ -4,8 +4,9 @@
 
 #include "backend/gaussian.h"
 #include "backend/noise_map.h"
+#include "input/blanks.h"
 #include "input/fits/file.h"
-#include "measure/forced.h"
+#include "measure/at_rows.h"
 #include "measure/injection.h"
 #include "measure/labels.h"
 #include "options/options.h"
@@ -97,8 +98,9 @@ struct srcfind_catalogue {
     char *notes;                      /* one after another, and an empty one; NULL: none */
     struct noise_map noise;           /* what maps of the image are made of */
     struct noise_map detection_noise; /* of the image for detection, if there is one */
-    double footprint[8]; /* lon, lat of the four corners of the image, degrees; NaN: not known */
-    char *header;        /* of the image, see header_lines; NULL: not known */
+    struct blanks *blanks; /* of the images and maps together; NULL: the image is alone */
+    double footprint[8];   /* lon, lat of the four corners of the image, degrees; NaN: not known */
+    char *header;          /* of the image, see header_lines; NULL: not known */
     struct fits_version version; /* of the image's file, when it was searched */
     bool on_device;              /* pixels in the memory of a device were searched */
     struct options options;

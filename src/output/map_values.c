@@ -196,7 +196,8 @@ enum srcfind_status map_outputs_write(const struct map_image *image, struct map_
         read.user = (struct noise_sources){NULL, NULL};
     }
     read.source = &source;
-    const bool one = noise_sources_exist(&read.user) && !source.parallel;
+    const bool one = noise_sources_exist(&read.user) &&
+                     !(source.parallel && noise_sources_are_parallel(&read.user));
     return chunks_run(&source, threads, one ? 1 : threads_count(threads), &work, error);
 }
 

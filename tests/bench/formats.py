@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long each format takes to write, beside the search of the image's file, and write(2) of as many bytes.
+"""How long each format takes to write, beside the search of the image's file, and write(2) of as
+many bytes.
 
 usage: tests/bench/formats.py IMAGE [THREADS [DIRECTORY]]
 
@@ -14,11 +15,26 @@ import time
 import srcfind
 
 ROUNDS, PIECE = 7, bytes(1 << 18)
-SUFFIXES = ("csv", "json", "vot", "fits", "ecsv", "reg", "crtf", "txt", "csv.gz", "json.gz", "vot.gz", "ecsv.gz", "reg.gz")
+SUFFIXES = (
+    "csv",
+    "json",
+    "vot",
+    "fits",
+    "ecsv",
+    "reg",
+    "crtf",
+    "txt",
+    "csv.gz",
+    "json.gz",
+    "vot.gz",
+    "ecsv.gz",
+    "reg.gz",
+)
 
 
 def median(work, path=None):
     """Milliseconds; the file that work makes is removed after each round."""
+
     def seconds():
         start = time.perf_counter()
         work()
@@ -26,6 +42,7 @@ def median(work, path=None):
         if path:
             os.remove(path)
         return taken
+
     return 1e3 * statistics.median(seconds() for _ in range(ROUNDS))
 
 
@@ -41,7 +58,9 @@ def main(image, threads=None, directory=None):
     search = median(lambda: finder.find(image))
     catalogue = finder.find(image)
     print("%d rows; search from the file %.0f ms" % (len(catalogue), search))
-    print("| suffix | MB | write | of the search | write(2) alone |\n| --- | --- | --- | --- | --- |")
+    print(
+        "| suffix | MB | write | of the search | write(2) alone |\n| --- | --- | --- | --- | --- |"
+    )
     with tempfile.TemporaryDirectory(dir=directory) as place:
         for suffix in SUFFIXES:
             path = os.path.join(place, "c." + suffix)
@@ -50,7 +69,10 @@ def main(image, threads=None, directory=None):
             os.remove(path)
             ms = median(lambda: catalogue.write(path), path)
             alone = median(lambda: write_bytes(path, size), path)
-            print("| .%s | %.0f | %.1f | %.0f%% | %.1f |" % (suffix, size / 1e6, ms, 100 * ms / search, alone))
+            print(
+                "| .%s | %.0f | %.1f | %.0f%% | %.1f |"
+                % (suffix, size / 1e6, ms, 100 * ms / search, alone)
+            )
 
 
 if __name__ == "__main__":

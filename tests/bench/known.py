@@ -1,7 +1,8 @@
-"""What the scripts beside it share: skies whose sources are known, and comparing catalogues with them.
+"""What the scripts beside it share: skies whose sources are known, and comparing catalogues with
+them.
 
-A source and an entry of a catalogue belong together if they are each other's nearest, within half a beam. A false alarm is
-an entry with no source of 2 sigma or more within that source's FWHM.
+A source and an entry of a catalogue belong together if they are each other's nearest, within half a
+beam. A false alarm is an entry with no source of 2 sigma or more within that source's FWHM.
 """
 import os
 import re
@@ -18,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import sky  # noqa: E402
 
 FAINTEST = 3, 2  # sigma, of sources that may match an entry, and that explain one
-ALONE = 3        # beams to the next source
+ALONE = 3  # beams to the next source
 
 
 class Sky:
@@ -28,13 +29,20 @@ class Sky:
         """neighbours: the sigma from which on another source counts as a neighbour."""
         header = fits.getheader(path)
         self.path, self.wcs = path, WCS(header)
-        self.beam_axes = header["BMAJ"] / header["CDELT2"], header["BMIN"] / header["CDELT2"], header["BPA"]
-        self.beam, self.round_beam = self.beam_axes[0], np.sqrt(self.beam_axes[0] * self.beam_axes[1])
+        self.beam_axes = (
+            header["BMAJ"] / header["CDELT2"],
+            header["BMIN"] / header["CDELT2"],
+            header["BPA"],
+        )
+        self.beam, self.round_beam = self.beam_axes[0], np.sqrt(
+            self.beam_axes[0] * self.beam_axes[1]
+        )
         truth = np.genfromtxt(path.replace(".fits", ".truth.csv"), delimiter=",", names=True)
         self.explaining = truth[truth["snr"] > FAINTEST[1]]
         self.truth = truth[truth["snr"] > FAINTEST[0]]
         self.snr, self.is_point = self.truth["snr"], self.truth["fwhm"] < 1.01 * self.round_beam
-        distances, _ = tree(truth[truth["snr"] > neighbours]).query(places(self.truth), k=2)  # the nearest is the source itself
+        # the nearest is the source itself
+        distances, _ = tree(truth[truth["snr"] > neighbours]).query(places(self.truth), k=2)
         self.alone = distances[:, 1] > ALONE * self.beam
 
     def partners(self, entries):
@@ -43,7 +51,9 @@ class Sky:
             return np.full(len(self.truth), -1)
         distance, nearest = cKDTree(entries).query(places(self.truth))
         _, back = tree(self.truth).query(entries)
-        return np.where((distance < self.beam / 2) & (back[nearest] == np.arange(len(self.truth))), nearest, -1)
+        return np.where(
+            (distance < self.beam / 2) & (back[nearest] == np.arange(len(self.truth))), nearest, -1
+        )
 
     def false_alarms(self, entries):
         if len(entries) == 0:
@@ -61,7 +71,8 @@ def tree(sources):
 
 
 def spread(values):
-    """Median, and 1.4826 times the median distance from it: the standard deviation, if values are normal."""
+    """Median, and 1.4826 times the median distance from it: the standard deviation, if values are
+    normal."""
     middle = np.median(values)
     return middle, 1.4826 * np.median(np.abs(values - middle))
 
@@ -71,8 +82,8 @@ def print_row(*cells):
 
 
 class Shelf:
-    """A directory that keeps skies and catalogues of them, so that they are made once. To be emptied after a change of
-    what makes skies or catalogues."""
+    """A directory that keeps skies and catalogues of them, so that they are made once. To be
+    emptied after a change of what makes skies or catalogues."""
 
     def __init__(self, directory=None):
         """Without a directory they are gone in the end."""
@@ -85,13 +96,18 @@ class Shelf:
 
     def sky(self, side, *options):
         """The path of a sky with these options of tests/sky.py."""
-        name = "sky_" + re.sub("[^0-9A-Za-z.]+", "_", "_".join([str(side), *options])).replace(".", "p") + ".fits"
+        name = (
+            "sky_"
+            + re.sub("[^0-9A-Za-z.]+", "_", "_".join([str(side), *options])).replace(".", "p")
+            + ".fits"
+        )
         path = self.path(name)
         if not os.path.exists(path):
             with tempfile.TemporaryDirectory(dir=self.directory) as work:
                 made = os.path.join(work, name)
                 sky.make([str(side), made, *options])
-                for suffix in ".truth.csv", ".fits":  # the image comes last: where it is, the truth is
+                # the image comes last: where it is, the truth is
+                for suffix in ".truth.csv", ".fits":
                     os.replace(made.replace(".fits", suffix), path.replace(".fits", suffix))
         return path
 

@@ -3,9 +3,9 @@
 
 usage: tests/bench/sky.py SIDE OUTPUT.fits [SHARE [SEED]]
 
-SHARE is that of the pixels above 5 sigma, about (default 0.01). Skies of more than 4096 pixels a side repeat one of 4096.
-There is no list of the sources: tests/sky.py makes skies with one. Needs NumPy and SciPy, and no astropy, which is missing
-where there is a GPU and little else.
+SHARE is that of the pixels above 5 sigma, about (default 0.01). Skies of more than 4096 pixels a
+side repeat one of 4096. There is no list of the sources: tests/sky.py makes skies with one. Needs
+NumPy and SciPy, and no astropy, which is missing where there is a GPU and little else.
 """
 import os
 import sys
@@ -22,7 +22,9 @@ UNIQUE = 4096
 
 def sky(side, share, seed):
     random = np.random.default_rng(seed)
-    noise = gaussian_filter(random.standard_normal((side, side), dtype=np.float32), BEAM, mode="wrap")
+    noise = gaussian_filter(
+        random.standard_normal((side, side), dtype=np.float32), BEAM, mode="wrap"
+    )
     n = int(side * side * share / 21.4)  # pixels above 5 sigma of a source, on average
     fluxes = np.zeros((side, side), np.float32)
     place = random.integers(0, side, n), random.integers(0, side, n)
@@ -45,7 +47,9 @@ def main():
     block = sky(unique, share, seed).astype(">f4")
     rows = np.tile(block, (1, side // unique)).tobytes()
     with open(sys.argv[2], "wb") as stream:
-        stream.write(header(image_cards(side, -32, (0.00166, 0.00166, 0.0), 0.000416, (150.0, 2.0))))
+        stream.write(
+            header(image_cards(side, -32, (0.00166, 0.00166, 0.0), 0.000416, (150.0, 2.0)))
+        )
         for _ in range(side // unique):
             stream.write(rows)
         stream.write(b"\0" * (-side * side * 4 % 2880))

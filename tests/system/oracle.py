@@ -1,4 +1,5 @@
-"""What srcfind should find in an image: by NumPy, SciPy and astropy, in float64, and in the plainest way."""
+"""What srcfind should find in an image: by NumPy, SciPy and astropy, in float64, and in the
+plainest way."""
 import os
 
 import numpy as np
@@ -12,8 +13,8 @@ EXACT = ("N_pix", "X_min", "X_max", "Y_min", "Y_max", "Xpeak", "Ypeak")
 
 
 def read(path):
-    """The first plane of an uncompressed image in the first HDU, as srcfind has it (float32 values, NaN where it is blank),
-    and its header."""
+    """The first plane of an uncompressed image in the first HDU, as srcfind has it (float32 values,
+    NaN where it is blank), and its header."""
     with fits.open(path, memmap=False, do_not_scale_image_data=True) as hdus:
         header, stored = hdus[0].header.copy(), hdus[0].data
     plane = stored.reshape(-1, *stored.shape[-2:])[0]
@@ -24,8 +25,10 @@ def read(path):
 
 
 def clip(image, kappa=3):
-    """Median and rms when nothing more lies outside of median -+ kappa rms, how many pixels are left, and after how many
-    rounds, of which the last one removes nothing. None where the values that are left are all the same."""
+    """Median and rms when nothing more lies outside of median -+ kappa rms, how many pixels are
+    left, and after how many rounds, of which the last one removes nothing. None where the values
+    that are left are all the same.
+    """
     values = np.sort(image[np.isfinite(image)]).astype(np.float64)
     rounds = 0
     while len(values):
@@ -40,9 +43,12 @@ def clip(image, kappa=3):
 
 
 def find(image, threshold, connectivity, subtract=0.0, core=None):
-    """The islands of pixels above the threshold (one, or one for each pixel), in the order of their first pixels, with the
-    catalogue's names. Sums and centroids are of values less `subtract`. core: an island has one of these pixels."""
-    above = image > np.broadcast_to(threshold, image.shape).astype(float)  # NumPy 1 rounds a scalar to the image's type
+    """The islands of pixels above the threshold (one, or one for each pixel), in the order of their
+    first pixels, with the catalogue's names. Sums and centroids are of values less `subtract`.
+    core: an island has one of these pixels.
+    """
+    # NumPy 1 rounds a scalar to the image's type
+    above = image > np.broadcast_to(threshold, image.shape).astype(float)
     labels, n = ndimage.label(above, np.ones((3, 3)) if connectivity == 8 else None)
     place = np.flatnonzero(labels)
     label, value = labels.ravel()[place], image.ravel()[place].astype(np.float64)
@@ -51,13 +57,18 @@ def find(image, threshold, connectivity, subtract=0.0, core=None):
     start = np.searchsorted(label[order], np.arange(1, n + 1))
     if n == 0:
         return []
-    by_value = np.lexsort((place, -value, label))  # an island's first pixel is the first one of its highest
+    # an island's first pixel is the first one of its highest
+    by_value = np.lexsort((place, -value, label))
     total = np.bincount(label, value - subtract)[1:]
     columns = {
         "N_pix": np.bincount(label)[1:],
-        "X_min": np.minimum.reduceat(x[order], start), "X_max": np.maximum.reduceat(x[order], start),
-        "Y_min": np.minimum.reduceat(y[order], start), "Y_max": np.maximum.reduceat(y[order], start),
-        "Xpeak": x[by_value[start]], "Ypeak": y[by_value[start]], "Peak_flux": value[by_value[start]],
+        "X_min": np.minimum.reduceat(x[order], start),
+        "X_max": np.maximum.reduceat(x[order], start),
+        "Y_min": np.minimum.reduceat(y[order], start),
+        "Y_max": np.maximum.reduceat(y[order], start),
+        "Xpeak": x[by_value[start]],
+        "Ypeak": y[by_value[start]],
+        "Peak_flux": value[by_value[start]],
         "Pixel_sum": total,
         "Xposn": np.bincount(label, (value - subtract) * x)[1:] / total,
         "Yposn": np.bincount(label, (value - subtract) * y)[1:] / total,
@@ -74,7 +85,8 @@ def box_range(i, n, size, step):
 
 
 def clip_box(values, kappa):
-    """As clip, but where nothing would be left, the values before it; None without noise or enough pixels."""
+    """As clip, but where nothing would be left, the values before it; None without noise or enough
+    pixels."""
     finite = np.sort(values[np.isfinite(values)]).astype(np.float64)
     if 4 * len(finite) < values.size:
         return None
@@ -88,7 +100,8 @@ def clip_box(values, kappa):
 
 
 def noise_nodes(image, size, step, kappa=3):
-    """Median and rms of the nodes; a node without has those of the nearest one, of equals the first."""
+    """Median and rms of the nodes; a node without has those of the nearest one, of equals the
+    first."""
     shape = [-(-n // step) for n in image.shape]
     nodes = np.full((*shape, 2), np.nan)
     for j, i in np.ndindex(*shape):
@@ -102,11 +115,14 @@ def noise_nodes(image, size, step, kappa=3):
 
 
 def interpolate(nodes, shape, step):
-    """Bilinear between nodes, which are at i * step + (step - 1) / 2; beyond the outermost ones constant."""
+    """Bilinear between nodes, which are at i * step + (step - 1) / 2; beyond the outermost ones
+    constant."""
+
     def along(n, count):
         u = np.clip((2 * np.arange(n) - (step - 1)) / (2 * step), 0, count - 1)
         first = np.floor(u).astype(int)
         return first, np.minimum(first + 1, count - 1), u - first
+
     j, above, t = along(shape[0], nodes.shape[0])
     i, right, f = along(shape[1], nodes.shape[1])
     rows = nodes[j] + t[:, None] * (nodes[above] - nodes[j])
@@ -117,19 +133,29 @@ def find_locally(image, size, step, island=5, connectivity=4, background="median
     """The islands above local noise, with Isl_rms and Isl_mean at their peaks."""
     nodes = noise_nodes(image, size, step)
     rms = interpolate(nodes[:, :, 1], image.shape, step)
-    base = interpolate(nodes[:, :, 0], image.shape, step) if background == "median" else np.zeros_like(rms)
+    base = (
+        interpolate(nodes[:, :, 0], image.shape, step)
+        if background == "median"
+        else np.zeros_like(rms)
+    )
     above = np.where(np.isfinite(image), image.astype(np.float64), np.nan) - base
     rows = find(above, island * rms, connectivity, core=above > 5 * rms)
     for row in rows:
-        row["Isl_rms"], row["Isl_mean"] = rms[row["Ypeak"], row["Xpeak"]], base[row["Ypeak"], row["Xpeak"]]
+        row["Isl_rms"], row["Isl_mean"] = (
+            rms[row["Ypeak"], row["Xpeak"]],
+            base[row["Ypeak"], row["Xpeak"]],
+        )
     return rows
 
 
 def add_world(rows, header):
-    """The place of each centroid on the sky, as "lon" and "lat" in degrees, in the header's own frame."""
+    """The place of each centroid on the sky, as "lon" and "lat" in degrees, in the header's own
+    frame."""
     wcs = WCS(header).celestial
     for row in rows:
-        row["lon"], row["lat"] = (float(value) for value in wcs.all_pix2world(row["Xposn"], row["Yposn"], 0))
+        row["lon"], row["lat"] = (
+            float(value) for value in wcs.all_pix2world(row["Xposn"], row["Yposn"], 0)
+        )
 
 
 def angle_between(lon, lat, lon2, lat2):
@@ -154,14 +180,19 @@ class Oracle:
 
 
 class Agreement:
-    """Assertions of a test case: that a catalogue (the JSON one) agrees with an oracle, or what is recorded of one."""
+    """Assertions of a test case: that a catalogue (the JSON one) agrees with an oracle, or what is
+    recorded of one."""
 
     def assert_agrees(self, path, oracle):
         """By both backgrounds and both connectivities."""
         for background in ("zero", "median"):
             for connectivity in (4, 8):
-                with self.subTest(os.path.basename(path), background=background, connectivity=connectivity):
-                    catalogue = t.find(path, "--background", background, "--connectivity", connectivity)
+                with self.subTest(
+                    os.path.basename(path), background=background, connectivity=connectivity
+                ):
+                    catalogue = t.find(
+                        path, "--background", background, "--connectivity", connectivity
+                    )
                     self.assert_background(catalogue["background"], oracle.clip)
                     expected = oracle.sources(background, connectivity) if oracle.clip else []
                     self.assertEqual(catalogue["detection"]["n_sources"], len(expected))
@@ -169,15 +200,21 @@ class Agreement:
                     self.assert_positions(catalogue["sources"], expected)
 
     def assert_close(self, value, expected, relative, scale=None):
-        self.assertLessEqual(abs(value - expected), relative * (scale or abs(expected)), "%r is not %r" % (value, expected))
+        self.assertLessEqual(
+            abs(value - expected),
+            relative * (scale or abs(expected)),
+            "%r is not %r" % (value, expected),
+        )
 
     def assert_background(self, background, clip):
         self.assertEqual(background["empty"], clip is None)
         if clip is None:
             return
         self.assert_close(background["rms"], clip["rms"], 1e-12)
-        self.assertEqual([background[name] for name in ("median", "n_kept", "rounds")],
-                         [clip[name] for name in ("median", "n_kept", "rounds")])
+        self.assertEqual(
+            [background[name] for name in ("median", "n_kept", "rounds")],
+            [clip[name] for name in ("median", "n_kept", "rounds")],
+        )
 
     def assert_sources(self, rows, expected):
         self.assertEqual(len(rows), len(expected))
@@ -190,7 +227,9 @@ class Agreement:
     def assert_positions(self, rows, expected):
         """Of those whose position is expected; None where there is none on the sky."""
         for row, e in zip(rows, expected):
-            lon, lat = (row.get(name, row.get(other)) for name, other in (("RA", "GLON"), ("DEC", "GLAT")))
+            lon, lat = (
+                row.get(name, row.get(other)) for name, other in (("RA", "GLON"), ("DEC", "GLAT"))
+            )
             if e.get("lon", lon) is None:
                 self.assertIsNone(lon)
             elif "lon" in e:

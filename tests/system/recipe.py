@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: recipe.py BOX,STEP [IMAGE CATALOGUE]...
 
-Fits the components of images as tools/fit_prototype.py of SRCFIND_TEST_DATA does, with what srcfind does beyond that recipe
-(docs/components.md)."""
+Fits the components of images as tools/fit_prototype.py of SRCFIND_TEST_DATA does, with what srcfind
+does beyond that recipe (docs/components.md)."""
 import os
 import sys
 
@@ -12,14 +12,17 @@ sys.path.insert(0, os.path.join(os.environ["SRCFIND_TEST_DATA"], "tools"))
 import fit_prototype as recipe  # noqa: E402
 
 LEAST_PEAK, COVERED = 1, 0.25  # rms; the share of a component that is on pixels of the fit
-BEYOND = 0.471                 # beam sigmas from a centre to the pixels of the fit
-NEEDLE = 0.8                   # beams, to which nothing long is narrower
-BETTER = 0.8                   # chi^2 of a free shape / of the beam's
-WORSE = 20                     # beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
-WIDER, NARROWER = 2, 3         # errors, between which a width is the beam's
-ISLAND = 3                     # rms above the background that an island's pixels pass
-LEAST_ERRORS, MOST_FLUX = 10, 1.5  # of an island, from which on it is checked, and which its Gaussians may have
-APART, AN_AREA, WIDEST = 2, 16, 1.5  # beams between peaks, squares of it in an island at most, widths / it
+BEYOND = 0.471  # beam sigmas from a centre to the pixels of the fit
+NEEDLE = 0.8  # beams, to which nothing long is narrower
+BETTER = 0.8  # chi^2 of a free shape / of the beam's
+# beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
+WORSE = 20
+WIDER, NARROWER = 2, 3  # errors, between which a width is the beam's
+ISLAND = 3  # rms above the background that an island's pixels pass
+# of an island, from which on it is checked, and which its Gaussians may have
+LEAST_ERRORS, MOST_FLUX = 10, 1.5
+# beams between peaks, squares of it in an island at most, widths / it
+APART, AN_AREA, WIDEST = 2, 16, 1.5
 
 
 class Island:
@@ -40,17 +43,30 @@ class Island:
 
     def fit(self, sources, free, weight=None):
         use = slice(None) if weight is None else weight > 0.02
-        return recipe.fit(sources, free, self.u[use], self.v[use], self.data[use], self.wide, 1.0 if weight is None else weight[use])
+        return recipe.fit(
+            sources,
+            free,
+            self.u[use],
+            self.v[use],
+            self.data[use],
+            self.wide,
+            1.0 if weight is None else weight[use],
+        )
 
     def loose(self, sources):
-        """The last component without a peak, that is on too few pixels, or that is a needle; -1 if there is none."""
+        """The last component without a peak, that is on too few pixels, or that is a needle; -1 if
+        there is none."""
         for i in range(len(sources) - 1, -1, -1):
             peak, u, v, p, q, r = sources[i]
             du, dv = self.u - u, self.v - v
             square = np.exp(-(p * du * du + 2 * q * du * dv + r * dv * dv)).sum()
             is_near = np.hypot(du, dv).min() < BEYOND + np.sqrt(self.pixel_area) / 2
-            if peak < LEAST_PEAK or not is_near or is_needle(sources[i]) or \
-                    square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
+            if (
+                peak < LEAST_PEAK
+                or not is_near
+                or is_needle(sources[i])
+                or square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED
+            ):
                 return i
         return -1
 
@@ -58,8 +74,10 @@ class Island:
 def errors_of_widths(source):
     major, minor = recipe.widths(source)
     size = major * minor / 4 * source[0] ** 2
-    return (major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5)),
-            minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5)))
+    return (
+        major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5)),
+        minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5)),
+    )
 
 
 def is_needle(source):
@@ -80,7 +98,11 @@ def step_1(island, start):
             sources[k], free[k] = recipe.beam_shaped(start[origin[k]]), False
             most = chi2 + island.worse(1) if len(start) == 1 else np.inf
         else:
-            sources, free, origin = np.delete(sources, k, 0), free[:k] + free[k + 1:], origin[:k] + origin[k + 1:]
+            sources, free, origin = (
+                np.delete(sources, k, 0),
+                free[:k] + free[k + 1 :],
+                origin[:k] + origin[k + 1 :],
+            )
     return sources, free, chi2, most
 
 
@@ -112,10 +134,16 @@ def step_3(island, sources, free, chi2):
         pair = np.array([recipe.beam_shaped(sources[k])] * 2)
         pair[:, 0] *= 0.5 * major * minor
         pair[:, 1:3] += [way, -way]
-        pair_free = free[:k] + [False] + free[k + 1:] + [False]
-        trial, trial_chi2, _ = island.fit(np.vstack([sources[:k], pair[:1], sources[k + 1:], pair[1:]]), pair_free)
-        if trial_chi2 < BETTER * chi2 and min(trial[k, 0], trial[-1, 0]) >= 5 and island.loose(trial) < 0 and \
-                np.hypot(*(trial[k, 1:3] - trial[-1, 1:3])) > 1.4:
+        pair_free = free[:k] + [False] + free[k + 1 :] + [False]
+        trial, trial_chi2, _ = island.fit(
+            np.vstack([sources[:k], pair[:1], sources[k + 1 :], pair[1:]]), pair_free
+        )
+        if (
+            trial_chi2 < BETTER * chi2
+            and min(trial[k, 0], trial[-1, 0]) >= 5
+            and island.loose(trial) < 0
+            and np.hypot(*(trial[k, 1:3] - trial[-1, 1:3])) > 1.4
+        ):
             sources, free, chi2 = trial, pair_free, trial_chi2
     return sources, free, chi2
 
@@ -142,11 +170,17 @@ def improve(island, sources, free, weight=None):
 def exponent(source):
     """Of a source's shape, in the weights of its core."""
     major, minor = recipe.widths(source)
-    return 2 / max(major * minor, 1)**1.5
+    return 2 / max(major * minor, 1) ** 1.5
 
 
 def step_5(island, sources, free, most):
-    core = np.max([recipe.model([[1, *s[1:3], *exponent(s) * s[3:]]], island.u, island.v)[0] for s in sources], axis=0)
+    core = np.max(
+        [
+            recipe.model([[1, *s[1:3], *exponent(s) * s[3:]]], island.u, island.v)[0]
+            for s in sources
+        ],
+        axis=0,
+    )
     if (core > 0.02).sum() < 7 * len(sources):
         return sources
     narrow = improve(island, sources, free, core)
@@ -155,13 +189,15 @@ def step_5(island, sources, free, most):
 
 def has_too_much_flux(island, sources):
     own, beam = island.data[island.inside], 2 * np.pi / island.pixel_area
-    flux = sum(s[0] * beam / np.sqrt(s[3] * s[5] - s[4]**2) for s in sources)
-    return own.sum() >= LEAST_ERRORS * np.sqrt(len(own) * min(len(own), max(beam, 1))) and \
-        flux > MOST_FLUX * own.sum() / (1 - ISLAND / own.max())
+    flux = sum(s[0] * beam / np.sqrt(s[3] * s[5] - s[4] ** 2) for s in sources)
+    return own.sum() >= LEAST_ERRORS * np.sqrt(
+        len(own) * min(len(own), max(beam, 1))
+    ) and flux > MOST_FLUX * own.sum() / (1 - ISLAND / own.max())
 
 
 def more_peaks(island, start, apart):
-    """The start of the second fit: the peaks, and the highest of the pixels that are not near those before."""
+    """The start of the second fit: the peaks, and the highest of the pixels that are not near those
+    before."""
     peaks = list(start)
     for k in np.argsort(-island.data, kind="stable"):
         at = island.u[k], island.v[k]

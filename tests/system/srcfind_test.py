@@ -1,9 +1,10 @@
 """What the system tests share: running the command, and reading what it writes.
 
 SRCFIND            the command under test
-SRCFIND_SANITIZED  set (to threads with ThreadSanitizer) where the command is slowed down by sanitizers: large images are left out
-SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for test_references,
-                   which is skipped where it is not set
+SRCFIND_SANITIZED  set (to threads with ThreadSanitizer) where the command is slowed down by
+                   sanitizers: large images are left out
+SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for
+                   test_references, which is skipped where it is not set
 """
 import contextlib
 import csv
@@ -28,7 +29,8 @@ from astropy.io import fits
 
 COMMAND = os.environ.get("SRCFIND", "srcfind")
 SANITIZED = bool(os.environ.get("SRCFIND_SANITIZED"))
-THREADS_WATCHED = os.environ.get("SRCFIND_SANITIZED") == "threads"  # by ThreadSanitizer: it is far slower, and one image shows a race
+# by ThreadSanitizer: it is far slower, and one image shows a race
+THREADS_WATCHED = os.environ.get("SRCFIND_SANITIZED") == "threads"
 SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
 HANG = 600  # seconds: only a process that hangs takes so long, on whichever machine
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
@@ -59,9 +61,10 @@ def form(value):
 
 
 def representatives(rows):
-    """Some of the rows of a catalogue, which break the schema if any of them does, since it takes long for each: the schema knows
-    texts of digits in any places, and intervals of numbers. So of the rows whose cells have the same names and forms these are
-    the first one, and those with the least and the greatest number of each column."""
+    """Some of the rows of a catalogue, which break the schema if any of them does, since it takes
+    long for each: the schema knows texts of digits in any places, and intervals of numbers. So of
+    the rows whose cells have the same names and forms these are the first one, and those with the
+    least and the greatest number of each column."""
     alike = {}
     for row in rows:
         alike.setdefault(tuple((name, form(value)) for name, value in row.items()), []).append(row)
@@ -80,14 +83,22 @@ def check_json(text):
         document = json.loads(document)
         if is_catalogue:
             names = [column["name"] for column in document["columns"]]
-            rows, = {"sources", "gaussians", "planes", "completeness_bins", "reliability_bins", "injections"} & document.keys()
+            (rows,) = {
+                "sources",
+                "gaussians",
+                "planes",
+                "completeness_bins",
+                "reliability_bins",
+                "injections",
+            } & document.keys()
             assert all(list(row) == names for row in document[rows]), names
             document[rows] = representatives(document[rows])
         validator().validate(document)
 
 
 def run(*arguments, **options):
-    """Runs the command; returns what subprocess.run does, with text. JSON on standard output must follow the schema."""
+    """Runs the command; returns what subprocess.run does, with text. JSON on standard output must
+    follow the schema."""
     options.setdefault("capture_output", True)
     result = subprocess.run([COMMAND, *map(str, arguments)], text=True, **options)
     if (result.stdout or "").startswith("{"):
@@ -97,8 +108,11 @@ def run(*arguments, **options):
 
 @contextlib.contextmanager
 def running(*arguments):
-    """A run of the command, with its standard error as text; killed if a test fails in the midst of it, which may be all it waits for."""
-    with subprocess.Popen([COMMAND, *map(str, arguments)], stderr=subprocess.PIPE, text=True) as process:
+    """A run of the command, with its standard error as text; killed if a test fails in the midst of
+    it, which may be all it waits for."""
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)], stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         except BaseException:
@@ -115,32 +129,46 @@ def check_json_files(directory):
             check_json(text)
 
 
-CALLERS, NEAREST = 32, 6  # addresses that faults.c notes of a call; those that say where it is, and who called that
-LIBRARIES = 1 << 40  # what is in a library has an address that is higher, and that differs between runs
+# addresses that faults.c notes of a call; those that say where it is, and who called that
+CALLERS, NEAREST = 32, 6
+# what is in a library has an address that is higher, and that differs between runs
+LIBRARIES = 1 << 40
 had_fault = set()
 
 
 def places(path):
-    """From what faults.c notes of the calls of a kind: numbers of some, by which a fault comes to all places in the program that have
-    such calls. These are the first call and the last one of each way that leads to a place and had no fault in the runs before (which
-    other tests made), and the last one of one in three of the other ways. Sanitizers, which look for leaks on the way out, take long:
-    they get the last call of each place that had no fault before, and of one in eight of the others."""
+    """From what faults.c notes of the calls of a kind: numbers of some, by which a fault comes to
+    all places in the program that have such calls. These are the first call and the last one of
+    each way that leads to a place and had no fault in the runs before (which other tests made), and
+    the last one of one in three of the other ways. Sanitizers, which look for leaks on the way out,
+    take long: they get the last call of each place that had no fault before, and of one in eight of
+    the others.
+    """
     ways = {}
-    for n, callers in enumerate(np.fromfile(path, np.uint64).reshape(-1, CALLERS) if os.path.exists(path) else (), 1):
-        way = np.where(callers < LIBRARIES, callers, 0)[:NEAREST if SANITIZED else CALLERS]
+    for n, callers in enumerate(
+        np.fromfile(path, np.uint64).reshape(-1, CALLERS) if os.path.exists(path) else (), 1
+    ):
+        way = np.where(callers < LIBRARIES, callers, 0)[: NEAREST if SANITIZED else CALLERS]
         ways.setdefault(way.tobytes(), []).append(n)
-    new, others = [[calls for way, calls in ways.items() if (way in had_fault) == had] for had in (False, True)]
+    new, others = [
+        [calls for way, calls in ways.items() if (way in had_fault) == had] for had in (False, True)
+    ]
     had_fault.update(ways)
-    return sorted({calls[-1] for calls in new + others[::8 if SANITIZED else 3]} | {calls[0] for calls in new if not SANITIZED})
+    return sorted(
+        {calls[-1] for calls in new + others[:: 8 if SANITIZED else 3]}
+        | {calls[0] for calls in new if not SANITIZED}
+    )
 
 
 def numbers(row):
     """A CSV row with numbers for texts, and None for empty cells."""
+
     def value(text):
         try:
             return float(text) if text else None
         except ValueError:
             return text
+
     return {name: value(text) for name, text in row.items()}
 
 
@@ -153,7 +181,9 @@ def find(image, *options):
     """The JSON catalogue of an image, which must succeed."""
     result = run(image, "-f", "json", "-q", *options)
     if result.returncode != 0 or result.stderr:
-        raise AssertionError("srcfind %s: exit status %d: %s" % (image, result.returncode, result.stderr))
+        raise AssertionError(
+            "srcfind %s: exit status %d: %s" % (image, result.returncode, result.stderr)
+        )
     return json.loads(result.stdout)
 
 
@@ -165,8 +195,8 @@ def noise(height, width, seed=1, n_sources=20, sigma=1.0):
         cx, cy = random.uniform(0, width), random.uniform(0, height)
         peak = sigma * random.uniform(6, 60)
         top, left = max(int(cy) - 15, 0), max(int(cx) - 15, 0)
-        stamp = image[top:int(cy) + 16, left:int(cx) + 16]
-        y, x = np.mgrid[top:top + stamp.shape[0], left:left + stamp.shape[1]]
+        stamp = image[top : int(cy) + 16, left : int(cx) + 16]
+        y, x = np.mgrid[top : top + stamp.shape[0], left : left + stamp.shape[1]]
         stamp += peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / 8)
     return image.astype(np.float32)
 
@@ -174,9 +204,23 @@ def noise(height, width, seed=1, n_sources=20, sigma=1.0):
 def sky_header(**cards):
     """Header cards of a small radio image around RA 150, DEC 2."""
     header = fits.Header()
-    values = {"BUNIT": "Jy/beam", "CTYPE1": "RA---SIN", "CTYPE2": "DEC--SIN", "CRPIX1": 50.0, "CRPIX2": 60.0,
-              "CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -5e-4, "CDELT2": 5e-4, "CUNIT1": "deg", "CUNIT2": "deg",
-              "BMAJ": 2.5e-3, "BMIN": 2e-3, "BPA": 30.0, "RADESYS": "ICRS"}
+    values = {
+        "BUNIT": "Jy/beam",
+        "CTYPE1": "RA---SIN",
+        "CTYPE2": "DEC--SIN",
+        "CRPIX1": 50.0,
+        "CRPIX2": 60.0,
+        "CRVAL1": 150.0,
+        "CRVAL2": 2.0,
+        "CDELT1": -5e-4,
+        "CDELT2": 5e-4,
+        "CUNIT1": "deg",
+        "CUNIT2": "deg",
+        "BMAJ": 2.5e-3,
+        "BMIN": 2e-3,
+        "BPA": 30.0,
+        "RADESYS": "ICRS",
+    }
     values.update(cards)
     for name, value in values.items():
         if value is not None:
@@ -185,8 +229,9 @@ def sky_header(**cards):
 
 
 def tiled(image, compression, tile=None, header=None, **options):
-    """A tile-compressed HDU; tile is (width, height) or None. Since astropy 5.3, tile_size is called tile_shape, and turned
-    round; before, tile_shape would be taken for some other option, and ignored."""
+    """A tile-compressed HDU; tile is (width, height) or None. Since astropy 5.3, tile_size is
+    called tile_shape, and turned round; before, tile_shape would be taken for some other option,
+    and ignored."""
     if tile and "tile_shape" in inspect.signature(fits.CompImageHDU.__init__).parameters:
         options["tile_shape"] = tile[::-1]
     elif tile:
@@ -214,7 +259,11 @@ class Case(unittest.TestCase):
     def assert_error(self, status, message, *arguments, **options):
         """A run that ends with this status, writes nothing, and says one line with these words."""
         result = run(*arguments, **options)
-        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
+        self.assertEqual(
+            [result.returncode, result.stdout, result.stderr.count("\n")],
+            [status, "", 1],
+            result.stderr,
+        )
         self.assertIn(message, result.stderr)
         return result.stderr
 

@@ -22,15 +22,42 @@ import sky  # which srcfind_test finds
 FAKE = os.environ.get("FAKE_CUDA", "")
 EDGE, OUTSIDE, BEAM_SHAPE, NOT_FITTED = 1, 512, 128, 64
 WIDTH, HEIGHT = 140, 120
-MEASURED = ("Peak_flux", "E_Peak_flux", "Total_flux", "E_Total_flux", "Isl_rms", "Isl_mean", "SNR", "Xpeak", "Ypeak", "N_pix",
-            "Maj", "Min", "PA")
-NEVER = ("E_RA", "E_DEC", "E_Xposn", "E_Yposn", "Isl_Total_flux", "E_Isl_Total_flux", "Pixel_sum", "X_min", "X_max", "Y_min", "Y_max")
+MEASURED = (
+    "Peak_flux",
+    "E_Peak_flux",
+    "Total_flux",
+    "E_Total_flux",
+    "Isl_rms",
+    "Isl_mean",
+    "SNR",
+    "Xpeak",
+    "Ypeak",
+    "N_pix",
+    "Maj",
+    "Min",
+    "PA",
+)
+NEVER = (
+    "E_RA",
+    "E_DEC",
+    "E_Xposn",
+    "E_Yposn",
+    "Isl_Total_flux",
+    "E_Isl_Total_flux",
+    "Pixel_sum",
+    "X_min",
+    "X_max",
+    "Y_min",
+    "Y_max",
+)
 
 
 def wave(low, high):
     """A smooth map, as float32."""
     y, x = np.mgrid[:HEIGHT, :WIDTH]
-    return (low + (high - low) * (0.5 + 0.5 * np.sin(x / 17.0) * np.cos(y / 23.0))).astype(np.float32)
+    return (low + (high - low) * (0.5 + 0.5 * np.sin(x / 17.0) * np.cos(y / 23.0))).astype(
+        np.float32
+    )
 
 
 def reach(beam):
@@ -40,14 +67,16 @@ def reach(beam):
 
 
 def amplitude(image, background, x, y, beam):
-    """Of the beam (FWHM of both axes in pixels, and position angle) by least squares over the pixels within one FWHM that are
-    not blank; and how many these are."""
+    """Of the beam (FWHM of both axes in pixels, and position angle) by least squares over the
+    pixels within one FWHM that are not blank; and how many these are."""
     xx, xy, yy = sky.covariance(beam)
     determinant = xx * yy - xy * xy
     left, top = (max(int(at - size), 0) for at, size in zip((x, y), reach(beam)))
-    part = np.s_[top:int(y + reach(beam)[1]) + 2, left:int(x + reach(beam)[0]) + 2]
+    part = np.s_[top : int(y + reach(beam)[1]) + 2, left : int(x + reach(beam)[0]) + 2]
     image, background = image[part], background[part]
-    dy, dx = np.mgrid[:image.shape[0], :image.shape[1]] - np.array([y - top, x - left])[:, None, None]
+    dy, dx = (
+        np.mgrid[: image.shape[0], : image.shape[1]] - np.array([y - top, x - left])[:, None, None]
+    )
     square = (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / determinant
     used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2) & np.isfinite(image)
     model, above = np.exp(-square[used] / 2), image[used].astype(np.float64) - background[used]
@@ -60,7 +89,10 @@ def apart(x, y, beam, least=2.02):
     kept = []
     for i in range(len(x)):
         dx, dy = x[kept] - x[i], y[kept] - y[i]
-        if np.all((yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy) > (least * sky.FWHM) ** 2):
+        if np.all(
+            (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy)
+            > (least * sky.FWHM) ** 2
+        ):
             kept.append(i)
     return np.array(kept)
 
@@ -72,30 +104,35 @@ def squares(moments, x, y, at_x, at_y):
 
 
 def clusters(x, y, moments):
-    """Numbers of the groups of Gaussians that are closer than the sum of their FWHMs along the line between them."""
+    """Numbers of the groups of Gaussians that are closer than the sum of their FWHMs along the line
+    between them."""
     number = np.arange(len(x))
     for i in range(len(x)):
         for k in range(i):
-            steps = [sky.FWHM / math.sqrt(squares(moments[j], x[i], y[i], x[k], y[k])) for j in (i, k)]
+            steps = [
+                sky.FWHM / math.sqrt(squares(moments[j], x[i], y[i], x[k], y[k])) for j in (i, k)
+            ]
             if sum(steps) > 1:
                 number[number == number[i]] = number[k]
     return number
 
 
 def joint(image, x, y, moments):
-    """Amplitudes of Gaussians, those of a group together, by least squares over the pixels within one FWHM of any of them."""
-    at_y, at_x = np.mgrid[:image.shape[0], :image.shape[1]]
+    """Amplitudes of Gaussians, those of a group together, by least squares over the pixels within
+    one FWHM of any of them."""
+    at_y, at_x = np.mgrid[: image.shape[0], : image.shape[1]]
     result, number = np.full(len(x), np.nan), clusters(x, y, moments)
     for one in set(number):
         members = np.flatnonzero(number == one)
         square = np.array([squares(moments[i], x[i], y[i], at_x, at_y) for i in members])
         used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2).any(axis=0) & np.isfinite(image)
-        result[members] = scipy.linalg.lstsq(np.exp(-square[:, used] / 2).T, image[used].astype(np.float64))[0]
+        result[members] = scipy.linalg.lstsq(
+            np.exp(-square[:, used] / 2).T, image[used].astype(np.float64)
+        )[0]
     return result, number
 
 
 class At(t.Case):
-
     def setUp(self):
         super().setUp()
         self.random = np.random.default_rng(7)
@@ -119,7 +156,9 @@ class At(t.Case):
         return result.stdout
 
     def rows(self, *arguments, **more):
-        return [t.numbers(row) for row in csv.DictReader(io.StringIO(self.text(*arguments, **more)))]
+        return [
+            t.numbers(row) for row in csv.DictReader(io.StringIO(self.text(*arguments, **more)))
+        ]
 
     def assert_empty(self, row, flags=0):
         self.assertEqual(row["Flags"], flags | OUTSIDE)
@@ -130,37 +169,69 @@ class At(t.Case):
         n_inside = 0
         self.assertEqual([row["Source_id"] for row in rows], list(range(1, len(x) + 1)))
         for row, at_x, at_y in zip(rows, x, y):
-            self.assertEqual([row["Xposn"], row["Yposn"], row["Isl_id"]], [at_x, at_y, row["Source_id"]])
+            self.assertEqual(
+                [row["Xposn"], row["Yposn"], row["Isl_id"]], [at_x, at_y, row["Source_id"]]
+            )
             i, j = math.floor(at_x + 0.5), math.floor(at_y + 0.5)
-            if not (0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])):
+            if not (
+                0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])
+            ):
                 self.assert_empty(row)
                 continue
             n_inside += 1
             mean, noise = (float(np.broadcast_to(m, image.shape)[j, i]) for m in (background, rms))
             expected = float(image[j, i]) - mean
-            self.assertEqual([row[name] for name in ("Peak_flux", "E_Peak_flux", "Isl_mean", "Isl_rms", "Flags", "N_pix", "Xpeak", "Ypeak")],
-                             [expected, noise, mean, noise, 0, 1, i, j])
+            self.assertEqual(
+                [
+                    row[name]
+                    for name in (
+                        "Peak_flux",
+                        "E_Peak_flux",
+                        "Isl_mean",
+                        "Isl_rms",
+                        "Flags",
+                        "N_pix",
+                        "Xpeak",
+                        "Ypeak",
+                    )
+                ],
+                [expected, noise, mean, noise, 0, 1, i, j],
+            )
             self.assertEqual(row["SNR"], expected / noise)
-            self.assertEqual([row[name] for name in NEVER + ("Total_flux", "Maj")], [None] * (len(NEVER) + 2))
+            self.assertEqual(
+                [row[name] for name in NEVER + ("Total_flux", "Maj")], [None] * (len(NEVER) + 2)
+            )
         self.assertTrue(len(x) / 2 < n_inside < len(x))
 
     def assert_fitted(self, rows, x, y, image, background, rms, beam):
         n_cut, (reach_x, reach_y) = 0, reach(beam)
         for row, at_x, at_y in zip(rows, x, y):
             i, j = math.floor(at_x + 0.5), math.floor(at_y + 0.5)
-            if not (0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])):
+            if not (
+                0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])
+            ):
                 self.assert_empty(row)
                 continue
             mean, noise = (np.broadcast_to(m, image.shape) for m in (background, rms))
             expected, n = amplitude(image, mean, at_x, at_y, beam)
-            whole = amplitude(np.zeros((200, 200)), np.zeros((200, 200)), at_x - i + 100, at_y - j + 100, beam)[1]
-            is_cut = n < whole or not (reach_x <= at_x <= image.shape[1] - 1 - reach_x and reach_y <= at_y <= image.shape[0] - 1 - reach_y)
+            whole = amplitude(
+                np.zeros((200, 200)), np.zeros((200, 200)), at_x - i + 100, at_y - j + 100, beam
+            )[1]
+            is_cut = n < whole or not (
+                reach_x <= at_x <= image.shape[1] - 1 - reach_x
+                and reach_y <= at_y <= image.shape[0] - 1 - reach_y
+            )
             n_cut += is_cut
-            self.assertEqual([row["N_pix"], row["Isl_mean"], row["Isl_rms"]], [n, mean[j, i], noise[j, i]])
+            self.assertEqual(
+                [row["N_pix"], row["Isl_mean"], row["Isl_rms"]], [n, mean[j, i], noise[j, i]]
+            )
             self.assertEqual(row["Flags"], BEAM_SHAPE | (EDGE if is_cut else 0))
-            self.assertAlmostEqual(row["Peak_flux"], expected, delta=1e-9 * max(abs(expected), noise[j, i]))
+            self.assertAlmostEqual(
+                row["Peak_flux"], expected, delta=1e-9 * max(abs(expected), noise[j, i])
+            )
             self.assertAlmostEqual(row["E_Peak_flux"] / noise[j, i], math.sqrt(4 / 3), delta=1e-12)
-            self.assertAlmostEqual(row["Total_flux"], row["Peak_flux"], delta=1e-12 * abs(expected))  # a point source, in Jy/beam
+            # a point source, in Jy/beam
+            self.assertAlmostEqual(row["Total_flux"], row["Peak_flux"], delta=1e-12 * abs(expected))
             self.assertAlmostEqual(row["E_Total_flux"], row["E_Peak_flux"], delta=1e-12)
             self.assertEqual([row[name] for name in NEVER], [None] * len(NEVER))
         self.assertTrue(0 < n_cut < len(x))
@@ -172,27 +243,61 @@ class At(t.Case):
         x[:6], y[:6] = [0.5, 1.5, -0.5, 10, 10, 139.4], [5.5, 6.5, -0.5, -0.5, 119.4, 119.4]
         at = self.catalogue(Xposn=x, Yposn=y)
         found = t.find(self.image)["background"]
-        for options, background, rms in ((["--background", "zero"], 0, found["rms"]), ([], found["median"], found["rms"]),
-                                         (["--background=0.125", "--rms", "2"], 0.125, 2), (["-n", "100"], found["median"], found["rms"])):
+        for options, background, rms in (
+            (["--background", "zero"], 0, found["rms"]),
+            ([], found["median"], found["rms"]),
+            (["--background=0.125", "--rms", "2"], 0.125, 2),
+            (["-n", "100"], found["median"], found["rms"]),
+        ):
             with self.subTest(options):
-                self.assert_nearest(self.rows(self.image, at, *options), x, y, self.data, background, rms)
+                self.assert_nearest(
+                    self.rows(self.image, at, *options), x, y, self.data, background, rms
+                )
 
     def test_local_noise(self):
-        """The noise at the position: that of the maps that --save writes, which are rounded to float32."""
+        """The noise at the position: that of the maps that --save writes, which are rounded to
+        float32."""
         x, y = self.pixels()
         at = self.catalogue(Xposn=x, Yposn=y)
-        self.text(self.image, at, "--rms-box", "40,13", "--save", "rms,background,snr", "-o", self.path("c.csv"))
+        self.text(
+            self.image,
+            at,
+            "--rms-box",
+            "40,13",
+            "--save",
+            "rms,background,snr",
+            "-o",
+            self.path("c.csv"),
+        )
         rows = t.read_csv(self.path("c.csv"))
         maps = [fits.getdata(self.path("c.%s.fits" % name)) for name in ("rms", "background")]
         plain = self.path("p.csv")
-        t.run(self.image, "-q", "--rms-box", "40,13", "--save", "rms,background,snr", "-o", plain, check=True)
+        t.run(
+            self.image,
+            "-q",
+            "--rms-box",
+            "40,13",
+            "--save",
+            "rms,background,snr",
+            "-o",
+            plain,
+            check=True,
+        )
         for name in ("rms", "background", "snr"):
-            self.assertTrue(np.array_equal(fits.getdata(self.path("c.%s.fits" % name)), fits.getdata(self.path("p.%s.fits" % name)), equal_nan=True))
+            self.assertTrue(
+                np.array_equal(
+                    fits.getdata(self.path("c.%s.fits" % name)),
+                    fits.getdata(self.path("p.%s.fits" % name)),
+                    equal_nan=True,
+                )
+            )
         inside = [row for row in rows if row["Flags"] == 0]
         self.assertGreater(len(inside), 100)
         for row in inside:
             at = int(row["Ypeak"]), int(row["Xpeak"])
-            self.assertEqual([np.float32(row["Isl_rms"]), np.float32(row["Isl_mean"])], [m[at] for m in maps])
+            self.assertEqual(
+                [np.float32(row["Isl_rms"]), np.float32(row["Isl_mean"])], [m[at] for m in maps]
+            )
             self.assertEqual(row["Peak_flux"], float(self.data[at]) - row["Isl_mean"])
         self.assertGreater(len({row["Isl_rms"] for row in inside}), 50)
 
@@ -200,17 +305,28 @@ class At(t.Case):
         x, y = self.pixels()
         at = self.catalogue(Xposn=x, Yposn=y)
         rms, background, mask = wave(0.8, 2), wave(-1, 1), wave(0, 1) > 0.4
-        maps = ["--rms-map", self.write("r.fits", rms), "--background-map", self.write("b.fits", background)]
+        maps = [
+            "--rms-map",
+            self.write("r.fits", rms),
+            "--background-map",
+            self.write("b.fits", background),
+        ]
         masked = ["--mask", self.write("m.fits", mask.astype(np.uint8))]
         blanked = np.where(mask, self.data, np.nan)
         found = t.find(self.image, *masked)["background"]
         self.assert_nearest(self.rows(self.image, at, *maps), x, y, self.data, background, rms)
-        self.assert_nearest(self.rows(self.image, at, *masked), x, y, blanked, found["median"], found["rms"])
-        self.assert_nearest(self.rows(self.image, at, *maps, *masked), x, y, blanked, background, rms)
+        self.assert_nearest(
+            self.rows(self.image, at, *masked), x, y, blanked, found["median"], found["rms"]
+        )
+        self.assert_nearest(
+            self.rows(self.image, at, *maps, *masked), x, y, blanked, background, rms
+        )
         beam = (5.0, 4.0, 30.0)
         x, y = (values[apart(x, y, beam)] for values in (x, y))
         at = self.catalogue(Xposn=x, Yposn=y)
-        self.assert_fitted(self.rows(self.image, at, "--fit", *maps, *masked), x, y, blanked, background, rms, beam)
+        self.assert_fitted(
+            self.rows(self.image, at, "--fit", *maps, *masked), x, y, blanked, background, rms, beam
+        )
 
     def test_blank(self):
         self.data[60:80, 10:90] = 0
@@ -233,48 +349,94 @@ class At(t.Case):
 
     def test_beam(self):
         all_x, all_y = self.pixels(400)
-        for beam in ((5.0, 4.0, 30.0), (9.0, 3.0, 65.0), (9.3, 3.1, -20.0), (2.2, 2.2, 0.0), (30.5, 11.25, 100.0)):
+        for beam in (
+            (5.0, 4.0, 30.0),
+            (9.0, 3.0, 65.0),
+            (9.3, 3.1, -20.0),
+            (2.2, 2.2, 0.0),
+            (30.5, 11.25, 100.0),
+        ):
             option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])  # pixels of 1.8 arcsec
             x, y = (values[apart(all_x, all_y, beam)] for values in (all_x, all_y))
             at = self.catalogue(Xposn=x, Yposn=y)
             with self.subTest(option):
-                rows = self.rows(self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option)
+                rows = self.rows(
+                    self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option
+                )
                 self.assert_fitted(rows, x, y, self.data, 0, 1, beam)
                 row = next(row for row in rows if row["Flags"] < OUTSIDE)
                 self.assertAlmostEqual(row["Maj"] * 3600, beam[0] * 1.8, delta=1e-6 * beam[0])
-                self.assertEqual([row[name] for name in ("DC_Maj", "DC_Min", "DC_PA", "E_Maj", "E_DC_Maj", "Resid_Isl_rms", "Pix_SNR")],
-                                 [0] * 3 + [None] * 4)
+                self.assertEqual(
+                    [
+                        row[name]
+                        for name in (
+                            "DC_Maj",
+                            "DC_Min",
+                            "DC_PA",
+                            "E_Maj",
+                            "E_DC_Maj",
+                            "Resid_Isl_rms",
+                            "Pix_SNR",
+                        )
+                    ],
+                    [0] * 3 + [None] * 4,
+                )
 
     def test_beam_at_a_pole(self):
-        """The beam is constant in pixels: at each position Maj and PA tell the same step in pixels."""
+        """The beam is constant in pixels: at each position Maj and PA tell the same step in
+        pixels."""
         x, y = self.pixels(40)
         header = t.sky_header(CRVAL1=30.0, CRVAL2=90.0, BMAJ=5e-3, BMIN=2.5e-3, BPA=40.0)
         wcs = WCS(header)
-        rows = self.rows(self.write("pole.fits", self.data, header), self.catalogue(Xposn=x, Yposn=y), "--fit")
+        rows = self.rows(
+            self.write("pole.fits", self.data, header), self.catalogue(Xposn=x, Yposn=y), "--fit"
+        )
         measured = [row for row in rows if row["Maj"] is not None]
         for row in measured:
             place = SkyCoord(row["RA"], row["DEC"], unit="deg")
-            ends = place.directional_offset_by([row["PA"], row["PA"] + 90] * u.deg, [row["Maj"], row["Min"]] * u.deg)
+            ends = place.directional_offset_by(
+                [row["PA"], row["PA"] + 90] * u.deg, [row["Maj"], row["Min"]] * u.deg
+            )
             steps = np.array(wcs.world_to_pixel(ends)) - np.array([[row["Xposn"]], [row["Yposn"]]])
             for (right, up), length, angle in zip(steps.T, (10, 5), (40, 130)):
-                expected = length * np.array([-math.sin(math.radians(angle)), math.cos(math.radians(angle))])
-                self.assertLess(min(np.hypot(*(expected - (right, up))), np.hypot(*(expected + (right, up)))), 0.01)
+                expected = length * np.array(
+                    [-math.sin(math.radians(angle)), math.cos(math.radians(angle))]
+                )
+                self.assertLess(
+                    min(np.hypot(*(expected - (right, up))), np.hypot(*(expected + (right, up)))),
+                    0.01,
+                )
         self.assertGreater(len(measured), 20)
 
     def test_narrow_and_wide_beams(self):
-        """A beam that has no pixel within one FWHM takes the nearest one, unless that is more than three sigma away; one larger than
-        the image is no danger."""
+        """A beam that has no pixel within one FWHM takes the nearest one, unless that is more than
+        three sigma away; one larger than the image is no danger."""
         at = self.catalogue(Xposn=[40.5, 40.3], Yposn=[60.5, 60.2])
         rows = self.rows(self.image, at, "--fit", "--beam", "0.5,0.4,0", "--background", "zero")
-        self.assertEqual([[row["N_pix"], row["Flags"], row["Peak_flux"] is None] for row in rows], [[1, NOT_FITTED, True], [1, BEAM_SHAPE, False]])
+        self.assertEqual(
+            [[row["N_pix"], row["Flags"], row["Peak_flux"] is None] for row in rows],
+            [[1, NOT_FITTED, True], [1, BEAM_SHAPE, False]],
+        )
         self.assertGreater(rows[1]["E_Peak_flux"], 2 * rows[1]["Isl_rms"])
         for size in ("1000", "1e5"):
-            rows = [self.rows(self.image, self.catalogue(Xposn=[x], Yposn=[y]), "--fit", "--beam", size, "--background", "zero")[0]
-                    for x, y in ((40.5, 60.5), (40.3, 60.2))]
+            rows = [
+                self.rows(
+                    self.image,
+                    self.catalogue(Xposn=[x], Yposn=[y]),
+                    "--fit",
+                    "--beam",
+                    size,
+                    "--background",
+                    "zero",
+                )[0]
+                for x, y in ((40.5, 60.5), (40.3, 60.2))
+            ]
             self.assertEqual([row["Flags"] for row in rows], [BEAM_SHAPE | EDGE] * 2)
             width = float(size) / 1.8
             for row, (x, y) in zip(rows, ((40.5, 60.5), (40.3, 60.2))):
-                expected = amplitude(self.data, np.zeros_like(self.data), x, y, (width, width, 0))[0]
+                expected = amplitude(self.data, np.zeros_like(self.data), x, y, (width, width, 0))[
+                    0
+                ]
                 self.assertAlmostEqual(row["Peak_flux"], expected, delta=1e-9 * expected)
 
     def test_unit(self):
@@ -289,25 +451,46 @@ class At(t.Case):
         for beam in ((5.0, 4.0, 30.0), (11.0, 4.5, 120.0)):
             xx, xy, yy = sky.covariance(beam)
             image, peaks = np.zeros((HEIGHT, WIDTH)), self.random.uniform(-5, 5, 4)
-            places = self.random.uniform(-0.5, 0.5, (4, 2)) + [[30, 30], [100, 30], [30, 90], [100, 90]]
+            places = self.random.uniform(-0.5, 0.5, (4, 2)) + [
+                [30, 30],
+                [100, 30],
+                [30, 90],
+                [100, 90],
+            ]
             for peak, (at_x, at_y) in zip(peaks, places):
                 dx, dy = x - at_x, y - at_y
-                image += peak * np.exp(-(yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (2 * (xx * yy - xy * xy)))
+                image += peak * np.exp(
+                    -(yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (2 * (xx * yy - xy * xy))
+                )
             path = self.write("clean.fits", image.astype(np.float32), t.sky_header())
-            rows = self.rows(path, self.catalogue(Xposn=places[:, 0], Yposn=places[:, 1]), "--fit", "--background", "zero", "--rms", "1",
-                             "--beam", "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2]))
+            rows = self.rows(
+                path,
+                self.catalogue(Xposn=places[:, 0], Yposn=places[:, 1]),
+                "--fit",
+                "--background",
+                "zero",
+                "--rms",
+                "1",
+                "--beam",
+                "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2]),
+            )
             for row, peak in zip(rows, peaks):
                 self.assertAlmostEqual(row["Peak_flux"], peak, delta=3e-7 * abs(peak))  # float32
 
     def test_errors(self):
-        """Where nothing is, fluxes scatter by their errors, in noise that has the beam's autocorrelation."""
+        """Where nothing is, fluxes scatter by their errors, in noise that has the beam's
+        autocorrelation."""
         for beam in ("6,4,30", "4.5,4.5,0", "12,4,100"):
             a = sky.arguments(["700", "-", "--beam", beam])
             noise = sky.noise(a, np.random.default_rng(3)).astype(np.float32)
-            x, y = (values.ravel() + self.random.uniform(-2, 2, values.size)
-                    for values in np.meshgrid(np.arange(20, 690, 24.0), np.arange(20, 690, 24.0)))
+            x, y = (
+                values.ravel() + self.random.uniform(-2, 2, values.size)
+                for values in np.meshgrid(np.arange(20, 690, 24.0), np.arange(20, 690, 24.0))
+            )
             arcsec = ",".join(repr(value * 1.8) for value in a.beam[:2]) + ",%r" % a.beam[2]
-            at, image = self.catalogue(Xposn=x, Yposn=y), self.write("noise.fits", noise, t.sky_header())
+            at, image = self.catalogue(Xposn=x, Yposn=y), self.write(
+                "noise.fits", noise, t.sky_header()
+            )
             for options in ([], ["--fit"]):
                 rows = self.rows(image, at, "--beam", arcsec, *options)
                 ratio = np.array([row["Peak_flux"] / row["E_Peak_flux"] for row in rows])
@@ -321,9 +504,18 @@ class At(t.Case):
     ARCSEC = 1.8  # a pixel
 
     def image_of(self, name, data, beam, **cards):
-        """Pixels with coordinates in which x is west and y is north, but for the curvature of the sky."""
-        return self.write(name, data.astype(np.float32), t.sky_header(BMAJ=beam[0] * self.ARCSEC / 3600, BMIN=beam[1] * self.ARCSEC / 3600,
-                                                                      BPA=beam[2], **cards))
+        """Pixels with coordinates in which x is west and y is north, but for the curvature of the
+        sky."""
+        return self.write(
+            name,
+            data.astype(np.float32),
+            t.sky_header(
+                BMAJ=beam[0] * self.ARCSEC / 3600,
+                BMIN=beam[1] * self.ARCSEC / 3600,
+                BPA=beam[2],
+                **cards,
+            ),
+        )
 
     def seen(self, x, y):
         """Those that are not on a blank."""
@@ -331,18 +523,36 @@ class At(t.Case):
         return x[kept], y[kept]
 
     def shapes(self, n, beam):
-        """Gaussians (FWHM in pixels and angle), of which some are points, and their moments with the beam."""
-        own = [(0.0, 0.0, 0.0) if i % 3 == 0 else (major, major * self.random.uniform(0, 1), self.random.uniform(0, 180))
-               for i, major in enumerate(self.random.uniform(1, 2.5 * beam[0], n))]
-        own = [(major, max(minor, 1e-9), angle) if major else (0.0, 0.0, 0.0) for major, minor, angle in own]
-        return own, [tuple(a + b for a, b in zip(sky.covariance(beam), sky.covariance(shape) if shape[0] else (0, 0, 0))) for shape in own]
+        """Gaussians (FWHM in pixels and angle), of which some are points, and their moments with
+        the beam."""
+        own = [
+            (0.0, 0.0, 0.0)
+            if i % 3 == 0
+            else (major, major * self.random.uniform(0, 1), self.random.uniform(0, 180))
+            for i, major in enumerate(self.random.uniform(1, 2.5 * beam[0], n))
+        ]
+        own = [
+            (major, max(minor, 1e-9), angle) if major else (0.0, 0.0, 0.0)
+            for major, minor, angle in own
+        ]
+        return own, [
+            tuple(
+                a + b
+                for a, b in zip(
+                    sky.covariance(beam), sky.covariance(shape) if shape[0] else (0, 0, 0)
+                )
+            )
+            for shape in own
+        ]
 
     def test_shapes_are_held(self):
-        """DC_Maj, DC_Min and DC_PA, in whichever unit; Aegean's a, b, pa without psf_a, psf_b, psf_pa: convolved with this image's
-        beam. Amplitudes are SciPy's, of neighbours together."""
+        """DC_Maj, DC_Min and DC_PA, in whichever unit; Aegean's a, b, pa without psf_a, psf_b,
+        psf_pa: convolved with this image's beam. Amplitudes are SciPy's, of neighbours together."""
         beam, psf, n = (5.0, 4.0, 30.0), (4.0, 3.0, 100.0), 60
         image = self.image_of("shapes.fits", self.data, beam)
-        x, y = self.seen(self.random.uniform(2, WIDTH - 3, n), self.random.uniform(2, HEIGHT - 3, n))
+        x, y = self.seen(
+            self.random.uniform(2, WIDTH - 3, n), self.random.uniform(2, HEIGHT - 3, n)
+        )
         n = len(x)
         own, moments = self.shapes(n, beam)
         expected, number = joint(self.data, x, y, moments)
@@ -350,80 +560,199 @@ class At(t.Case):
         self.assertTrue(sizes.max() <= 64 and np.count_nonzero(sizes > 1) > 3, sizes)
         major, minor, angle = np.array(own).T
         degrees = self.ARCSEC / 3600
-        with_psf = [sky.axes(*(a + b for a, b in zip(sky.covariance(psf), sky.covariance(shape) if shape[0] else (0, 0, 0)))) for shape in own]
+        with_psf = [
+            sky.axes(
+                *(
+                    a + b
+                    for a, b in zip(
+                        sky.covariance(psf), sky.covariance(shape) if shape[0] else (0, 0, 0)
+                    )
+                )
+            )
+            for shape in own
+        ]
         a, b, pa = np.array(with_psf).T
-        tables = {"degrees": {"DC_Maj": major * degrees, "DC_Min": minor * degrees, "DC_PA": angle},
-                  "arcsec": {"DC_Maj": major * self.ARCSEC * u.arcsec, "DC_Min": minor * self.ARCSEC * u.arcsec, "DC_PA": angle * u.deg},
-                  "aegean": {"a": a * self.ARCSEC, "b": b * self.ARCSEC, "pa": pa, "psf_a": np.full(n, psf[0] * self.ARCSEC),
-                             "psf_b": np.full(n, psf[1] * self.ARCSEC), "psf_pa": np.full(n, psf[2])}}
+        tables = {
+            "degrees": {"DC_Maj": major * degrees, "DC_Min": minor * degrees, "DC_PA": angle},
+            "arcsec": {
+                "DC_Maj": major * self.ARCSEC * u.arcsec,
+                "DC_Min": minor * self.ARCSEC * u.arcsec,
+                "DC_PA": angle * u.deg,
+            },
+            "aegean": {
+                "a": a * self.ARCSEC,
+                "b": b * self.ARCSEC,
+                "pa": pa,
+                "psf_a": np.full(n, psf[0] * self.ARCSEC),
+                "psf_b": np.full(n, psf[1] * self.ARCSEC),
+                "psf_pa": np.full(n, psf[2]),
+            },
+        }
         for name, columns in tables.items():
             at = self.path(name + (".csv" if name == "degrees" else ".ecsv"))
             Table({"Xposn": x, "Yposn": y, **columns}).write(at)
             rows = self.rows(image, at, "--fit", "--background", "zero", "--rms", "1")
-            # the sky turns and shrinks by 1e-6 from the reference pixel to the corners, and Aegean's points have a size of rounding errors
+            # the sky turns and shrinks by 1e-6 from the reference pixel to the corners, and
+            # Aegean's points have a size of rounding errors
             relative = 1e-4
             n_shapes = 0
             for i, row in enumerate(rows):
                 with self.subTest(name, i=i):
-                    self.assertAlmostEqual(row["Peak_flux"], expected[i], delta=relative * max(abs(expected[i]), 1))
+                    self.assertAlmostEqual(
+                        row["Peak_flux"], expected[i], delta=relative * max(abs(expected[i]), 1)
+                    )
                     (xx, xy, yy), beams = moments[i], sky.covariance(beam)
                     area = math.sqrt((xx * yy - xy * xy) / (beams[0] * beams[2] - beams[1] ** 2))
-                    self.assertAlmostEqual(row["Total_flux"], row["Peak_flux"] * area, delta=1e-5 * abs(row["Total_flux"]))
-                    self.assertAlmostEqual(row["E_Total_flux"], row["E_Peak_flux"] * area, delta=1e-5 * row["E_Total_flux"])
+                    self.assertAlmostEqual(
+                        row["Total_flux"],
+                        row["Peak_flux"] * area,
+                        delta=1e-5 * abs(row["Total_flux"]),
+                    )
+                    self.assertAlmostEqual(
+                        row["E_Total_flux"],
+                        row["E_Peak_flux"] * area,
+                        delta=1e-5 * row["E_Total_flux"],
+                    )
                     whole = sky.axes(xx, xy, yy)
                     self.assertAlmostEqual(row["Maj"], whole[0] * degrees, delta=1e-5 * row["Maj"])
                     self.assertAlmostEqual(row["Min"], whole[1] * degrees, delta=1e-5 * row["Min"])
                     self.assertEqual(row["E_Maj"], None)
                     if name != "aegean":
                         self.assertAlmostEqual(row["DC_Maj"], major[i] * degrees, delta=1e-15)
-                        self.assertEqual(int(row["Flags"]) & BEAM_SHAPE, 0 if major[i] else BEAM_SHAPE)
+                        self.assertEqual(
+                            int(row["Flags"]) & BEAM_SHAPE, 0 if major[i] else BEAM_SHAPE
+                        )
                         n_shapes += major[i] > 0
                     self.assertAlmostEqual(row["DC_Maj"], major[i] * degrees, delta=1e-4 * degrees)
             self.assertTrue(n_shapes > 30 or name == "aegean")
-        beams = self.rows(image, self.catalogue(Xposn=x, Yposn=y), "--fit", "--background", "zero", "--rms", "1")
-        for columns in ({"a": a, "b": b, "pa": pa}, {"DC_Maj": major, "DC_Min": minor}, {"DC_Maj": ["-"] * n, "DC_Min": minor, "DC_PA": angle}):
-            at = self.catalogue("beams.csv", Xposn=x, Yposn=y, **columns)  # the beam is not told, or the shape is not
-            self.assertEqual(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1"), beams)
+        beams = self.rows(
+            image, self.catalogue(Xposn=x, Yposn=y), "--fit", "--background", "zero", "--rms", "1"
+        )
+        for columns in (
+            {"a": a, "b": b, "pa": pa},
+            {"DC_Maj": major, "DC_Min": minor},
+            {"DC_Maj": ["-"] * n, "DC_Min": minor, "DC_PA": angle},
+        ):
+            # the beam is not told, or the shape is not
+            at = self.catalogue("beams.csv", Xposn=x, Yposn=y, **columns)
+            self.assertEqual(
+                self.rows(image, at, "--fit", "--background", "zero", "--rms", "1"), beams
+            )
         at = self.path("unit.ecsv")
-        Table({"Xposn": x, "Yposn": y, "DC_Maj": major * u.Jy, "DC_Min": minor, "DC_PA": angle}).write(at)
-        self.assert_error(1, "the unit of DC_Maj is Jy: convert the column to arcsec or degrees", image, "--at", at, "--fit")
+        Table(
+            {"Xposn": x, "Yposn": y, "DC_Maj": major * u.Jy, "DC_Min": minor, "DC_PA": angle}
+        ).write(at)
+        self.assert_error(
+            1,
+            "the unit of DC_Maj is Jy: convert the column to arcsec or degrees",
+            image,
+            "--at",
+            at,
+            "--fit",
+        )
         self.assertEqual(t.run(image, "-q", "--at", at).returncode, 0)
 
     def test_shapes_wider_than_the_image(self):
-        """These are as flat as a background: rows with flag 64 and the catalogue's size, and other entries as if they were not there. The
-        run ends, however wide they are."""
+        """These are as flat as a background: rows with flag 64 and the catalogue's size, and other
+        entries as if they were not there. The run ends, however wide they are."""
         beam = (5.0, 4.0, 30.0)
         image = self.image_of("shapes.fits", self.data, beam)
-        x, y = np.array([30.25, 60.5, 61.0, 60.5, 90.75]), np.array([40.5, 70.25, 70.0, 70.25, 80.0])
+        x, y = np.array([30.25, 60.5, 61.0, 60.5, 90.75]), np.array(
+            [40.5, 70.25, 70.0, 70.25, 80.0]
+        )
         degrees = self.ARCSEC / 3600
         options = "--fit", "--background", "zero", "--rms", "1"
-        few = self.catalogue("few.csv", Xposn=x[[0, 2, 4]], Yposn=y[[0, 2, 4]], DC_Maj=[0, 9 * degrees, 0], DC_Min=[0, 0, 0], DC_PA=[0, 10, 0])
+        few = self.catalogue(
+            "few.csv",
+            Xposn=x[[0, 2, 4]],
+            Yposn=y[[0, 2, 4]],
+            DC_Maj=[0, 9 * degrees, 0],
+            DC_Min=[0, 0, 0],
+            DC_PA=[0, 10, 0],
+        )
         expected = self.rows(image, few, *options)
-        self.assertEqual([int(row["Flags"]) & ~EDGE for row in expected], [BEAM_SHAPE, 0, BEAM_SHAPE])
+        self.assertEqual(
+            [int(row["Flags"]) & ~EDGE for row in expected], [BEAM_SHAPE, 0, BEAM_SHAPE]
+        )
         for wide in (200 * degrees, 250 * degrees, 1, 360, 1e8, 1e30, 1e160, 1e300):
             for narrow in (wide, 0, 3 * degrees):
                 with self.subTest(wide=wide, narrow=narrow):
-                    at = self.catalogue("wide.csv", Xposn=x, Yposn=y, DC_Maj=[0, wide, 9 * degrees, wide, 0], DC_Min=[0, narrow, 0, narrow, 0],
-                                        DC_PA=[0, 20, 10, 20, 0])
+                    at = self.catalogue(
+                        "wide.csv",
+                        Xposn=x,
+                        Yposn=y,
+                        DC_Maj=[0, wide, 9 * degrees, wide, 0],
+                        DC_Min=[0, narrow, 0, narrow, 0],
+                        DC_PA=[0, 20, 10, 20, 0],
+                    )
                     rows = self.rows(image, at, *options)
                     for row, alike in zip([rows[i] for i in (0, 2, 4)], expected):
-                        self.assertEqual([row[name] for name in MEASURED + ("Flags",)], [alike[name] for name in MEASURED + ("Flags",)])
+                        self.assertEqual(
+                            [row[name] for name in MEASURED + ("Flags",)],
+                            [alike[name] for name in MEASURED + ("Flags",)],
+                        )
                     for row in rows[1], rows[3]:
-                        self.assertEqual([row["Flags"], row["DC_Maj"], row["Total_flux"], row["Peak_flux"], row["Isl_rms"]],
-                                         [NOT_FITTED, wide, None, None, None])
+                        self.assertEqual(
+                            [
+                                row["Flags"],
+                                row["DC_Maj"],
+                                row["Total_flux"],
+                                row["Peak_flux"],
+                                row["Isl_rms"],
+                            ],
+                            [NOT_FITTED, wide, None, None, None],
+                        )
                     planes = self.path("planes.csv")
-                    t.run(image, "-q", "--at", at, *options, "--measure-in", image, "-o", planes, check=True)
-                    self.assertEqual([int(row["Flags"]) & NOT_FITTED for row in t.read_csv(self.path("planes.planes.csv"))],
-                                     [0, NOT_FITTED, 0, NOT_FITTED, 0])
+                    t.run(
+                        image,
+                        "-q",
+                        "--at",
+                        at,
+                        *options,
+                        "--measure-in",
+                        image,
+                        "-o",
+                        planes,
+                        check=True,
+                    )
+                    self.assertEqual(
+                        [
+                            int(row["Flags"]) & NOT_FITTED
+                            for row in t.read_csv(self.path("planes.planes.csv"))
+                        ],
+                        [0, NOT_FITTED, 0, NOT_FITTED, 0],
+                    )
         for a in (1e9, 1e300):
-            at = self.catalogue("aegean.csv", Xposn=x, Yposn=y, a=[20, a, 20, 20, 20], b=[20, a, 20, 20, 20], pa=[0] * 5, psf_a=[9] * 5,
-                                psf_b=[9] * 5, psf_pa=[0] * 5)
-            self.assertEqual([int(row["Flags"]) & NOT_FITTED for row in self.rows(image, at, *options)], [0, NOT_FITTED, 0, 0, 0])
-        nearly = self.catalogue("nearly.csv", Xposn=x, Yposn=y, DC_Maj=[180 * degrees] * 5, DC_Min=[0] * 5, DC_PA=[0, 40, 80, 120, 160])
-        self.assertEqual({int(row["Flags"]) & NOT_FITTED for row in self.rows(image, nearly, *options)}, {0})
+            at = self.catalogue(
+                "aegean.csv",
+                Xposn=x,
+                Yposn=y,
+                a=[20, a, 20, 20, 20],
+                b=[20, a, 20, 20, 20],
+                pa=[0] * 5,
+                psf_a=[9] * 5,
+                psf_b=[9] * 5,
+                psf_pa=[0] * 5,
+            )
+            self.assertEqual(
+                [int(row["Flags"]) & NOT_FITTED for row in self.rows(image, at, *options)],
+                [0, NOT_FITTED, 0, 0, 0],
+            )
+        nearly = self.catalogue(
+            "nearly.csv",
+            Xposn=x,
+            Yposn=y,
+            DC_Maj=[180 * degrees] * 5,
+            DC_Min=[0] * 5,
+            DC_PA=[0, 40, 80, 120, 160],
+        )
+        self.assertEqual(
+            {int(row["Flags"]) & NOT_FITTED for row in self.rows(image, nearly, *options)}, {0}
+        )
 
     def test_crowds(self):
-        """A run ends, however many wide entries lie on each other: they have no flux, and their neighbours have their own."""
+        """A run ends, however many wide entries lie on each other: they have no flux, and their
+        neighbours have their own."""
         beam, degrees = (5.0, 5.0, 0.0), self.ARCSEC / 3600
         at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
         data = self.random.normal(0, 0.01, (HEIGHT, WIDTH))
@@ -434,42 +763,90 @@ class At(t.Case):
         for wide in (170, 60, 20):
             n = 5000
             x, y = self.random.uniform(0, WIDTH - 1, n), self.random.uniform(0, HEIGHT - 1, n)
-            at = self.catalogue("wide.csv", Xposn=x, Yposn=y, DC_Maj=[wide * degrees] * n, DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
+            at = self.catalogue(
+                "wide.csv",
+                Xposn=x,
+                Yposn=y,
+                DC_Maj=[wide * degrees] * n,
+                DC_Min=[wide * degrees] * n,
+                DC_PA=[0] * n,
+            )
             rows = self.rows(image, at, *options)
-            self.assertEqual({(int(row["Flags"]) & NOT_FITTED, row["Total_flux"], row["DC_Maj"]) for row in rows}, {(NOT_FITTED, None, wide * degrees)})
+            self.assertEqual(
+                {
+                    (int(row["Flags"]) & NOT_FITTED, row["Total_flux"], row["DC_Maj"])
+                    for row in rows
+                },
+                {(NOT_FITTED, None, wide * degrees)},
+            )
         # forty entries of one source, as catalogues of many epochs have them, and its neighbour
         x, y = 40.3 + self.random.uniform(-0.1, 0.1, 40), 60.2 + self.random.uniform(-0.1, 0.1, 40)
-        rows = self.rows(image, self.catalogue("epochs.csv", Xposn=[*x, 48.3], Yposn=[*y, 60.2]), *options)
-        self.assertEqual({(row["Flags"], row["Total_flux"]) for row in rows[:40]}, {(NOT_FITTED, None)})
+        rows = self.rows(
+            image, self.catalogue("epochs.csv", Xposn=[*x, 48.3], Yposn=[*y, 60.2]), *options
+        )
+        self.assertEqual(
+            {(row["Flags"], row["Total_flux"]) for row in rows[:40]}, {(NOT_FITTED, None)}
+        )
         self.assertAlmostEqual(rows[40]["Peak_flux"], 2, delta=5 * rows[40]["E_Peak_flux"])
         self.assertLess(rows[40]["E_Peak_flux"], 0.02)
 
     def test_fluxes_that_nothing_determines(self):
-        """Entries that can hardly be told apart have no flux, each of them, though their shapes are not exactly sums of each other;
-        nor has one in a large cluster whose parts do not agree. All fluxes that are there are within their errors."""
+        """Entries that can hardly be told apart have no flux, each of them, though their shapes are
+        not exactly sums of each other; nor has one in a large cluster whose parts do not agree. All
+        fluxes that are there are within their errors.
+        """
         beam, degrees = (4.0, 4.0, 0.0), self.ARCSEC / 3600
         at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
-        data = self.random.normal(0, 0.01, (HEIGHT, WIDTH)) + 5 * np.exp(-squares(sky.covariance(beam), 32.3, 31.6, at_x, at_y) / 2)
+        data = self.random.normal(0, 0.01, (HEIGHT, WIDTH)) + 5 * np.exp(
+            -squares(sky.covariance(beam), 32.3, 31.6, at_x, at_y) / 2
+        )
         image = self.image_of("one.fits", data, beam)
         options = "--fit", "--background", "zero", "--rms", "0.01"
-        for n, wide, step in ((4, 24, 0.5), (3, 24, 0.5), (10, 60, 0.25), (2, 60, 0.25), (5, 90, 1), (3, 0, 0.01)):
+        for n, wide, step in (
+            (4, 24, 0.5),
+            (3, 24, 0.5),
+            (10, 60, 0.25),
+            (2, 60, 0.25),
+            (5, 90, 1),
+            (3, 0, 0.01),
+        ):
             with self.subTest(n=n, wide=wide, step=step):
-                at = self.catalogue("near.csv", Xposn=32 + step * np.arange(n), Yposn=[32] * n, DC_Maj=[wide * degrees] * n,
-                                    DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
+                at = self.catalogue(
+                    "near.csv",
+                    Xposn=32 + step * np.arange(n),
+                    Yposn=[32] * n,
+                    DC_Maj=[wide * degrees] * n,
+                    DC_Min=[wide * degrees] * n,
+                    DC_PA=[0] * n,
+                )
                 rows = self.rows(image, at, *options)
-                self.assertEqual({(int(row["Flags"]) & NOT_FITTED, row["Total_flux"]) for row in rows}, {(NOT_FITTED, None)})
+                self.assertEqual(
+                    {(int(row["Flags"]) & NOT_FITTED, row["Total_flux"]) for row in rows},
+                    {(NOT_FITTED, None)},
+                )
         noise = self.image_of("noise.fits", self.random.normal(0, 0.01, (HEIGHT, WIDTH)), beam)
         for n, wide in ((300, 20), (200, 40), (100, 60)):
             with self.subTest(n=n, wide=wide):
                 x, y = self.random.uniform(0, WIDTH - 1, n), self.random.uniform(0, HEIGHT - 1, n)
-                at = self.catalogue("many.csv", Xposn=x, Yposn=y, DC_Maj=[wide * degrees] * n, DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
-                rows = [row for row in self.rows(noise, at, *options) if row["Total_flux"] is not None]
-                self.assertTrue(all(abs(row["Total_flux"]) < 6 * row["E_Total_flux"] for row in rows),
-                                [row["Total_flux"] / row["E_Total_flux"] for row in rows])
+                at = self.catalogue(
+                    "many.csv",
+                    Xposn=x,
+                    Yposn=y,
+                    DC_Maj=[wide * degrees] * n,
+                    DC_Min=[wide * degrees] * n,
+                    DC_PA=[0] * n,
+                )
+                rows = [
+                    row for row in self.rows(noise, at, *options) if row["Total_flux"] is not None
+                ]
+                self.assertTrue(
+                    all(abs(row["Total_flux"]) < 6 * row["E_Total_flux"] for row in rows),
+                    [row["Total_flux"] / row["E_Total_flux"] for row in rows],
+                )
 
     def test_wide_shapes_of_a_narrow_beam(self):
-        """A wide and a small entry, in each direction from one another, are fitted together though they are 160 beams apart: in an image
-        without noise, neither takes flux of the other."""
+        """A wide and a small entry, in each direction from one another, are fitted together though
+        they are 160 beams apart: in an image without noise, neither takes flux of the other."""
         beam, peaks, degrees = (0.05, 0.05, 0), np.array([30.0, 20.0]), self.ARCSEC / 3600
         offsets = [(0, 8), (0, -8), (8, 0), (-8, 0), (6, 6), (-6, -6)]
         x = np.array([(a, a + dx) for a, (dx, _) in zip((25.25, 70.5, 115.25) * 2, offsets)])
@@ -480,36 +857,58 @@ class At(t.Case):
             for i in range(len(offsets)):
                 for k, size in enumerate(sizes):
                     square = (columns - x[i, k]) ** 2 + (rows - y[i, k]) ** 2
-                    data += peaks[k] * np.exp(-4 * np.log(2) * square / (size ** 2 + beam[0] ** 2))
+                    data += peaks[k] * np.exp(-4 * np.log(2) * square / (size**2 + beam[0] ** 2))
             image = self.image_of("narrow.fits", data.astype(np.float32), beam)
             own = np.tile(sizes, len(offsets)) * degrees
             for count in (1, len(offsets)):  # a pair alone, too
                 n = 2 * count
-                at = self.catalogue("wide.csv", Xposn=x.ravel()[:n], Yposn=y.ravel()[:n], DC_Maj=own[:n], DC_Min=own[:n], DC_PA=np.zeros(n))
-                for i, row in enumerate(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1")):
+                at = self.catalogue(
+                    "wide.csv",
+                    Xposn=x.ravel()[:n],
+                    Yposn=y.ravel()[:n],
+                    DC_Maj=own[:n],
+                    DC_Min=own[:n],
+                    DC_PA=np.zeros(n),
+                )
+                for i, row in enumerate(
+                    self.rows(image, at, "--fit", "--background", "zero", "--rms", "1")
+                ):
                     with self.subTest(sizes=sizes, count=count, i=i):
                         self.assertAlmostEqual(row["Peak_flux"], peaks[i % 2], delta=1e-2)
 
     def test_own_catalogue(self):
-        """Of a search with --fit: its sources have their fluxes again, in another image with that beam."""
+        """Of a search with --fit: its sources have their fluxes again, in another image with that
+        beam."""
         beam = (6.0, 5.0, 70.0)
         at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
         data = self.random.normal(0, 0.01, (HEIGHT, WIDTH))
         (xx, xy, yy), wide = sky.covariance(beam), sky.covariance((9.0, 4.0, 20.0))
-        for x, y, moments in ((30, 30, (xx, xy, yy)), (80, 40, (xx + wide[0], xy + wide[1], yy + wide[2])), (60, 90, (xx + 9, xy, yy + 9))):
+        for x, y, moments in (
+            (30, 30, (xx, xy, yy)),
+            (80, 40, (xx + wide[0], xy + wide[1], yy + wide[2])),
+            (60, 90, (xx + 9, xy, yy + 9)),
+        ):
             data = data + 3 * np.exp(-squares(moments, x, y, at_x, at_y) / 2)
         image = self.image_of("own.fits", data, beam)
         t.run(image, "-q", "--shapes", "free", "-o", self.path("own.csv"), check=True)
         found = [row for row in t.read_csv(self.path("own.csv")) if row["SNR"] > 50]
         self.assertEqual(len(found), 3)
-        Table.read(self.path("own.csv"))[[row["SNR"] > 50 for row in t.read_csv(self.path("own.csv"))]].write(self.path("some.csv"))
+        Table.read(self.path("own.csv"))[
+            [row["SNR"] > 50 for row in t.read_csv(self.path("own.csv"))]
+        ].write(self.path("some.csv"))
         other = self.image_of("other.fits", 0.5 * data, (6.0, 5.0, 70.0))
         for row, source in zip(self.rows(other, self.path("some.csv"), "--fit"), found):
-            self.assertAlmostEqual(row["Total_flux"], 0.5 * source["Total_flux"], delta=0.02 * row["Total_flux"])
-            self.assertEqual([row["DC_Maj"], row["DC_Min"], row["DC_PA"]], [source["DC_Maj"], source["DC_Min"], source["DC_PA"]])
+            self.assertAlmostEqual(
+                row["Total_flux"], 0.5 * source["Total_flux"], delta=0.02 * row["Total_flux"]
+            )
+            self.assertEqual(
+                [row["DC_Maj"], row["DC_Min"], row["DC_PA"]],
+                [source["DC_Maj"], source["DC_Min"], source["DC_PA"]],
+            )
 
     def test_neighbours_are_fitted_together(self):
-        """Those closer than two beams: SciPy's amplitudes, to 1e-9, on the pixels within a FWHM of any of them."""
+        """Those closer than two beams: SciPy's amplitudes, to 1e-9, on the pixels within a FWHM of
+        any of them."""
         options = "--fit", "--background", "zero", "--rms", "1"
         for beam, n in (((5.0, 4.0, 30.0), 70), ((2.2, 2.2, 0.0), 300), ((9.0, 3.0, 65.0), 50)):
             image = self.image_of("joint.fits", self.data, beam)
@@ -522,32 +921,54 @@ class At(t.Case):
             self.assertTrue(3 <= sizes.max() <= 64 and np.count_nonzero(sizes > 1) > 3, sizes)
             at = self.catalogue(Xposn=x, Yposn=y)
             arcsec = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
-            for row, flux in zip(self.rows(image, at, *options, "--beam", arcsec), expected):  # WCSLIB has the beam to 1e-10
+            # WCSLIB has the beam to 1e-10
+            for row, flux in zip(self.rows(image, at, *options, "--beam", arcsec), expected):
                 self.assertAlmostEqual(row["Peak_flux"], flux, delta=1e-9 * abs(expected).max())
 
     def test_pairs_have_errors_of_their_own(self):
-        """Pulls of pairs 0.7 to 2 beams apart are those of lone sources, in noise whose autocorrelation is the beam."""
+        """Pulls of pairs 0.7 to 2 beams apart are those of lone sources, in noise whose
+        autocorrelation is the beam."""
         for beam in ("6,4,30", "5,5,0"):
             a = sky.arguments(["900", "-", "--beam", beam])
             noise = sky.noise(a, np.random.default_rng(11))
-            places = np.stack(np.meshgrid(np.arange(25, 880, 30.0), np.arange(25, 880, 30.0)), -1).reshape(-1, 2)
+            places = np.stack(
+                np.meshgrid(np.arange(25, 880, 30.0), np.arange(25, 880, 30.0)), -1
+            ).reshape(-1, 2)
             places += self.random.uniform(-1, 1, places.shape)
-            angle, distance = self.random.uniform(0, 2 * math.pi, len(places)), self.random.uniform(0.7, 2, len(places))
+            angle, distance = self.random.uniform(0, 2 * math.pi, len(places)), self.random.uniform(
+                0.7, 2, len(places)
+            )
             xx, xy, yy = sky.covariance(a.beam)
             step = np.column_stack([np.cos(angle), np.sin(angle)])
-            step *= (distance * sky.FWHM / np.sqrt(squares((xx, xy, yy), 0, 0, step[:, 0], step[:, 1])))[:, None]
+            step *= (
+                distance * sky.FWHM / np.sqrt(squares((xx, xy, yy), 0, 0, step[:, 0], step[:, 1]))
+            )[:, None]
             second = places + step
             flux = self.random.uniform(5, 50, (2, len(places)))
             at_y, at_x = np.mgrid[:900, :900]
             for centres, fluxes in zip((places, second), flux):
                 for (x, y), peak in zip(centres, fluxes):
-                    part = np.s_[max(int(y) - 20, 0):int(y) + 22, max(int(x) - 20, 0):int(x) + 22]
-                    noise[part] += peak * np.exp(-squares((xx, xy, yy), x, y, at_x[part], at_y[part]) / 2)
+                    part = np.s_[
+                        max(int(y) - 20, 0) : int(y) + 22, max(int(x) - 20, 0) : int(x) + 22
+                    ]
+                    noise[part] += peak * np.exp(
+                        -squares((xx, xy, yy), x, y, at_x[part], at_y[part]) / 2
+                    )
             image = self.image_of("pairs.fits", noise, a.beam)
-            at = self.catalogue(Xposn=np.append(places[:, 0], second[:, 0]), Yposn=np.append(places[:, 1], second[:, 1]))
+            at = self.catalogue(
+                Xposn=np.append(places[:, 0], second[:, 0]),
+                Yposn=np.append(places[:, 1], second[:, 1]),
+            )
             arcsec = ",".join(repr(value * 1.8) for value in a.beam[:2]) + ",%r" % a.beam[2]
-            rows = self.rows(image, at, "--fit", "--beam", arcsec, "--background", "zero", "--rms", "1")
-            pulls = np.array([(row["Peak_flux"] - peak) / row["E_Peak_flux"] for row, peak in zip(rows, flux.ravel())])
+            rows = self.rows(
+                image, at, "--fit", "--beam", arcsec, "--background", "zero", "--rms", "1"
+            )
+            pulls = np.array(
+                [
+                    (row["Peak_flux"] - peak) / row["E_Peak_flux"]
+                    for row, peak in zip(rows, flux.ravel())
+                ]
+            )
             errors = np.array([row["E_Peak_flux"] for row in rows])
             for low, high in ((0.7, 1), (1, 1.5), (1.5, 2)):
                 some = np.tile((distance >= low) & (distance < high), 2)
@@ -558,7 +979,8 @@ class At(t.Case):
             self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.03 * math.sqrt(4 / 3))
 
     def test_large_clusters(self):
-        """Of more than 64 positions: parts are fitted as if all were together, and on any number of threads alike."""
+        """Of more than 64 positions: parts are fitted as if all were together, and on any number of
+        threads alike."""
         beam, n = (6.0, 4.0, 30.0), 250
         x, y = self.random.uniform(10, WIDTH - 10, n), self.random.uniform(30, HEIGHT - 10, n)
         kept = apart(x, y, beam, 0.7)
@@ -566,28 +988,54 @@ class At(t.Case):
         at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
         data = self.data.copy()
         for centre_x, centre_y in zip(x, y):
-            data += (50 * np.exp(-squares(sky.covariance(beam), centre_x, centre_y, at_x, at_y) / 2)).astype(np.float32)
+            data += (
+                50 * np.exp(-squares(sky.covariance(beam), centre_x, centre_y, at_x, at_y) / 2)
+            ).astype(np.float32)
         expected, number = joint(data, x, y, [sky.covariance(beam)] * len(x))
         self.assertGreater(np.unique(number, return_counts=True)[1].max(), 130)
         image, at = self.image_of("cluster.fits", data, beam), self.catalogue(Xposn=x, Yposn=y)
-        options = "--fit", "--background", "zero", "--rms", "1", "--beam", "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
+        options = (
+            "--fit",
+            "--background",
+            "zero",
+            "--rms",
+            "1",
+            "--beam",
+            "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2]),
+        )
         rows = self.rows(image, at, *options)
-        off = np.array([(row["Peak_flux"] - flux) / row["E_Peak_flux"] for row, flux in zip(rows, expected)])
+        off = np.array(
+            [(row["Peak_flux"] - flux) / row["E_Peak_flux"] for row, flux in zip(rows, expected)]
+        )
         self.assertLess(np.percentile(abs(off), 90), 0.1)
         self.assertLess(abs(off).max(), 0.5)
         for threads in (2, 7):
             self.assertEqual(self.rows(image, at, *options, "--threads", threads), rows)
-        self.assertEqual(self.rows(image, self.catalogue("turned.csv", Source_id=np.arange(len(x), 0, -1), Xposn=x[::-1], Yposn=y[::-1]), *options)[::-1],
-                         [{**row, "Source_id": i, "Isl_id": i} for i, row in enumerate(rows, 1)])
+        self.assertEqual(
+            self.rows(
+                image,
+                self.catalogue(
+                    "turned.csv", Source_id=np.arange(len(x), 0, -1), Xposn=x[::-1], Yposn=y[::-1]
+                ),
+                *options,
+            )[::-1],
+            [{**row, "Source_id": i, "Isl_id": i} for i, row in enumerate(rows, 1)],
+        )
 
     def test_entries_at_one_place(self):
-        """They cannot be told apart: each has the flux of both. A thousandth of a beam is no distance either."""
+        """They cannot be told apart: each has the flux of both. A thousandth of a beam is no
+        distance either."""
         x, y = np.array([60.25, 60.25, 60.252, 66.0]), np.array([70.5, 70.5, 70.5, 70.5])
         options = "--fit", "--background", "zero", "--rms", "1", "--beam", "9,9,0"
         rows = self.rows(self.image, self.catalogue(Xposn=x, Yposn=y), *options)
-        alone = self.rows(self.image, self.catalogue("alone.csv", Xposn=x[[0, 3]], Yposn=y[[0, 3]]), *options)
+        alone = self.rows(
+            self.image, self.catalogue("alone.csv", Xposn=x[[0, 3]], Yposn=y[[0, 3]]), *options
+        )
         for row, other in zip(rows, (alone[0], alone[0], alone[0], alone[1])):
-            self.assertEqual([row["Peak_flux"], row["E_Peak_flux"], row["Flags"]], [other["Peak_flux"], other["E_Peak_flux"], BEAM_SHAPE])
+            self.assertEqual(
+                [row["Peak_flux"], row["E_Peak_flux"], row["Flags"]],
+                [other["Peak_flux"], other["E_Peak_flux"], BEAM_SHAPE],
+            )
 
     # --- entries ---
 
@@ -602,29 +1050,49 @@ class At(t.Case):
             rows = self.rows(self.image, self.catalogue(Source_id=ids, Xposn=x, Yposn=y), *options)
             self.assertEqual([row["Source_id"] for row in rows], list(ids))
             self.assertEqual([row["Isl_id"] for row in rows], list(ids))
-            def others(row): return {name: value for name, value in row.items() if not name.endswith("_id")}
+
+            def others(row):
+                return {name: value for name, value in row.items() if not name.endswith("_id")}
+
             self.assertEqual([others(row) for row in rows], [others(row) for row in expected])
-            self.assertEqual([others(row) for row in rows[50:60]], [others(row) for row in rows[10:20]])
-            turned = self.rows(self.image, self.catalogue(Source_id=ids[::-1], Xposn=x[::-1], Yposn=y[::-1]), *options)
+            self.assertEqual(
+                [others(row) for row in rows[50:60]], [others(row) for row in rows[10:20]]
+            )
+            turned = self.rows(
+                self.image,
+                self.catalogue(Source_id=ids[::-1], Xposn=x[::-1], Yposn=y[::-1]),
+                *options,
+            )
             self.assertEqual(turned, rows[::-1])
-        names = self.catalogue(Source_id=["a%d" % i for i in range(100)], Xposn=x, Yposn=y)  # no numbers: those of the rows
-        self.assertEqual([row["Source_id"] for row in self.rows(self.image, names)], list(range(1, 101)))
+        # no numbers: those of the rows
+        names = self.catalogue(Source_id=["a%d" % i for i in range(100)], Xposn=x, Yposn=y)
+        self.assertEqual(
+            [row["Source_id"] for row in self.rows(self.image, names)], list(range(1, 101))
+        )
 
     def test_entry_ids(self):
-        """The text by which the catalogue knows the entry, from its best column; else the number."""
+        """The text by which the catalogue knows the entry, from its best column; else the
+        number."""
         place = {"Xposn": [5.0, 60.0, 61.0], "Yposn": [7.0, 80.0, 81.0]}
         long = "x" * 40
         for columns, expected in (
-                ({}, ["1", "2", "3"]),
-                ({"Source_id": [7, -8, 7]}, ["7", "-8", "7"]),
-                ({"source_id": [7, 8, 9], "Gaus_id": [3, 4, 5]}, ["3", "4", "5"]),
-                ({"Source_id": ["s 1", "a,\"b\"", ""], "name": ["a", "b", "c"]}, ["s_1", "a__b_", "3"]),
-                ({"Entry_id": ["007", "1e5", "12.0"], "Source_id": [1, 2, 3]}, ["007", "1e5", "12.0"]),
-                ({"Source_Name": ["ILTJ000000.11+222222.3", "b", "caf\u00e9<&>"], "id": [1, 2, 3]}, ["ILTJ000000.11+222222.3", "b", "caf_____"]),
-                ({"NAME": [long, "b", "c"]}, [long[:31], "b", "c"]),
-                ({"island": [0, 12, 3], "source": [0, 1, 0], "uuid": ["a", "b", "c"]}, ["0.0", "12.1", "3.0"]),
-                ({"island": [0, 12, 3], "uuid": ["a", "b", "c"]}, ["a", "b", "c"]),
-                ({"id": [1.5, 2.0, np.nan]}, ["1.5", "2", "3"])):
+            ({}, ["1", "2", "3"]),
+            ({"Source_id": [7, -8, 7]}, ["7", "-8", "7"]),
+            ({"source_id": [7, 8, 9], "Gaus_id": [3, 4, 5]}, ["3", "4", "5"]),
+            ({"Source_id": ["s 1", 'a,"b"', ""], "name": ["a", "b", "c"]}, ["s_1", "a__b_", "3"]),
+            ({"Entry_id": ["007", "1e5", "12.0"], "Source_id": [1, 2, 3]}, ["007", "1e5", "12.0"]),
+            (
+                {"Source_Name": ["ILTJ000000.11+222222.3", "b", "caf\u00e9<&>"], "id": [1, 2, 3]},
+                ["ILTJ000000.11+222222.3", "b", "caf_____"],
+            ),
+            ({"NAME": [long, "b", "c"]}, [long[:31], "b", "c"]),
+            (
+                {"island": [0, 12, 3], "source": [0, 1, 0], "uuid": ["a", "b", "c"]},
+                ["0.0", "12.1", "3.0"],
+            ),
+            ({"island": [0, 12, 3], "uuid": ["a", "b", "c"]}, ["a", "b", "c"]),
+            ({"id": [1.5, 2.0, np.nan]}, ["1.5", "2", "3"]),
+        ):
             at = self.path("ids.csv")
             Table({**columns, **place}).write(at, overwrite=True)
             for options in ([], ["--fit"]):
@@ -635,11 +1103,17 @@ class At(t.Case):
         self.assertNotIn("Entry_id", t.run(self.image, "-q", check=True).stdout)
 
     def test_entry_ids_in_formats_and_merged(self):
-        """Each format has the text, also one of digits; so have merged catalogues, by srcfind-merge and --merge, and --at of them."""
+        """Each format has the text, also one of digits; so have merged catalogues, by srcfind-merge
+        and --merge, and --at of them."""
         ids = ["007", "12.0", "1e5"]
         at = self.path("ids.csv")
         with open(at, "w") as stream:
-            stream.write("Entry_id,RA,DEC\n" + "".join("%s,%r,%r\n" % (i, 150.0 + 1e-3 * k, 2.0 + 1e-3 * k) for k, i in enumerate(ids)))
+            stream.write(
+                "Entry_id,RA,DEC\n"
+                + "".join(
+                    "%s,%r,%r\n" % (i, 150.0 + 1e-3 * k, 2.0 + 1e-3 * k) for k, i in enumerate(ids)
+                )
+            )
         other = self.write("other.fits", self.data[::-1], t.sky_header())
         merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
         for suffix in ("csv", "csv.gz", "ecsv", "json", "fits", "vot"):
@@ -648,21 +1122,52 @@ class At(t.Case):
                     self.text(image, at, *options, "-o", self.path("%s.%s" % (name, suffix)))
                 if suffix != "vot":
                     with self.subTest(suffix, options=options):
-                        subprocess.run([merge, *(self.path("%s.%s" % (name, suffix)) for name in ("one", "two")), "-q", "-o", self.path("merged.csv")], check=True)
+                        subprocess.run(
+                            [
+                                merge,
+                                *(self.path("%s.%s" % (name, suffix)) for name in ("one", "two")),
+                                "-q",
+                                "-o",
+                                self.path("merged.csv"),
+                            ],
+                            check=True,
+                        )
                         with open(self.path("merged.csv")) as stream:
                             merged = list(csv.DictReader(stream))
                         self.assertEqual([row["Entry_id"] for row in merged], ids * 2)
-                        self.assertEqual([int(row["Source_id"]) for row in merged], list(range(1, 7)))
-                        again = csv.DictReader(io.StringIO(self.text(self.image, self.path("one." + suffix), *options)))
+                        self.assertEqual(
+                            [int(row["Source_id"]) for row in merged], list(range(1, 7))
+                        )
+                        again = csv.DictReader(
+                            io.StringIO(self.text(self.image, self.path("one." + suffix), *options))
+                        )
                         self.assertEqual([row["Entry_id"] for row in again], ids)
                 else:
                     self.assertEqual(list(Table.read(self.path("one.vot"))["Entry_id"]), ids)
-        t.run(self.image, other, "-q", "--at", at, "--fit", "-o", self.path("out"), "--merge", self.path("light.vot"), check=True)
+        t.run(
+            self.image,
+            other,
+            "-q",
+            "--at",
+            at,
+            "--fit",
+            "-o",
+            self.path("out"),
+            "--merge",
+            self.path("light.vot"),
+            check=True,
+        )
         self.assertEqual(list(Table.read(self.path("light.vot"))["Entry_id"]), ids * 2)
         plain = self.path("plain.csv")
         t.run(self.image, "-q", "-o", plain, check=True)
-        result = subprocess.run([merge, plain, self.path("one.csv"), "-o", self.path("none.csv")], capture_output=True, text=True)
-        self.assertEqual([result.returncode, os.path.exists(self.path("none.csv"))], [1, False], result.stderr)
+        result = subprocess.run(
+            [merge, plain, self.path("one.csv"), "-o", self.path("none.csv")],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(
+            [result.returncode, os.path.exists(self.path("none.csv"))], [1, False], result.stderr
+        )
         self.assertIn("those of --at", result.stderr)
 
     def test_no_entry(self):
@@ -675,15 +1180,33 @@ class At(t.Case):
     def test_many_rows(self):
         """Most of them elsewhere on the sky."""
         n = 30000 if t.SANITIZED else 200000
-        ra, dec = self.random.uniform(0, 360, n), np.degrees(np.arcsin(self.random.uniform(-1, 1, n)))
+        ra, dec = self.random.uniform(0, 360, n), np.degrees(
+            np.arcsin(self.random.uniform(-1, 1, n))
+        )
         inside = self.random.choice(n, 500, replace=False)
-        ra[inside], dec[inside] = 150 + self.random.uniform(-0.02, 0.02, 500), 2 + self.random.uniform(-0.02, 0.02, 500)
+        ra[inside], dec[inside] = 150 + self.random.uniform(
+            -0.02, 0.02, 500
+        ), 2 + self.random.uniform(-0.02, 0.02, 500)
         path = self.path("many.csv")
-        np.savetxt(path, np.column_stack([ra, dec]), fmt="%.17g", delimiter=",", header="RA,DEC", comments="")
-        few = self.catalogue("few.csv", Source_id=np.sort(inside) + 1, RA=ra[np.sort(inside)], DEC=dec[np.sort(inside)])
+        np.savetxt(
+            path,
+            np.column_stack([ra, dec]),
+            fmt="%.17g",
+            delimiter=",",
+            header="RA,DEC",
+            comments="",
+        )
+        few = self.catalogue(
+            "few.csv",
+            Source_id=np.sort(inside) + 1,
+            RA=ra[np.sort(inside)],
+            DEC=dec[np.sort(inside)],
+        )
         for options in ([], ["--fit"]):
             lines = self.text(self.image, path, *options).splitlines()
-            self.assertEqual([line.split(",", 1)[0] for line in lines[1:]], [str(i + 1) for i in range(n)])
+            self.assertEqual(
+                [line.split(",", 1)[0] for line in lines[1:]], [str(i + 1) for i in range(n)]
+            )
             expected = self.text(self.image, few, *options).splitlines()
             self.assertEqual([lines[i + 1] for i in np.sort(inside)], expected[1:])
             n_blank = sum(line.endswith(",512") for line in expected)
@@ -692,14 +1215,32 @@ class At(t.Case):
 
     def test_outside_and_blank(self):
         """The position stays; what would be measured is empty."""
-        cells = ["1e300,5", "-1e300,5", ",5", "5,", ",", "nan,5", "5,inf", "-0.51,5", "139.5,5", "5,119.5", "5,-0.75", "40,22", "29.6,19.6", "x,y"]
+        cells = [
+            "1e300,5",
+            "-1e300,5",
+            ",5",
+            "5,",
+            ",",
+            "nan,5",
+            "5,inf",
+            "-0.51,5",
+            "139.5,5",
+            "5,119.5",
+            "5,-0.75",
+            "40,22",
+            "29.6,19.6",
+            "x,y",
+        ]
         with open(self.path("p.csv"), "w") as stream:
             stream.write("\n".join(["Xposn,Yposn"] + cells[:-1]) + "\n")
         for options in ([], ["--fit"]):
             for row, cell in zip(self.rows(self.image, self.path("p.csv"), *options), cells):
                 self.assert_empty(row)
                 known = cell in cells[:2] + cells[7:]
-                self.assertEqual([row["Xposn"], row["Yposn"]], [float(c) for c in cell.split(",")] if known else [None, None])
+                self.assertEqual(
+                    [row["Xposn"], row["Yposn"]],
+                    [float(c) for c in cell.split(",")] if known else [None, None],
+                )
         with open(self.path("p.csv"), "a") as stream:
             stream.write(cells[-1] + "\n")
         result = t.run(self.image, "--at", self.path("p.csv"))
@@ -710,80 +1251,179 @@ class At(t.Case):
         """Unless --at-all is given; those on a blank keep theirs, and all of them their numbers."""
         x, y = self.pixels()
         x[:5], y[:5] = [np.nan, -0.51, 139.5, 35, 1e300], [5, 5, 119.4, 22, 5]
-        n_outside = np.count_nonzero(~((x >= -0.5) & (x < WIDTH - 0.5) & (y >= -0.5) & (y < HEIGHT - 0.5)))
+        n_outside = np.count_nonzero(
+            ~((x >= -0.5) & (x < WIDTH - 0.5) & (y >= -0.5) & (y < HEIGHT - 0.5))
+        )
         ra, dec = WCS(t.sky_header()).all_pix2world(x, y, 0)
-        for at in (self.catalogue(Xposn=x, Yposn=y), self.catalogue("sky.csv", RA=ra, DEC=dec), self.catalogue("ids.csv", Source_id=np.arange(200) * 3, Xposn=x, Yposn=y)):
+        for at in (
+            self.catalogue(Xposn=x, Yposn=y),
+            self.catalogue("sky.csv", RA=ra, DEC=dec),
+            self.catalogue("ids.csv", Source_id=np.arange(200) * 3, Xposn=x, Yposn=y),
+        ):
             for options in ([], ["--fit"], ["--fit", "--threads", 7]):
                 every = self.text(self.image, at, *options).splitlines(keepends=True)
                 self.assertEqual(len(every), 201)
                 rows = [t.numbers(row) for row in csv.DictReader(every)]
-                kept = [line for line, row in zip(every[1:], rows) if row["Flags"] < OUTSIDE or 0 <= (row["Xposn"] or -1) < WIDTH - 0.5 and 0 <= (row["Yposn"] or -1) < HEIGHT - 0.5]
+                kept = [
+                    line
+                    for line, row in zip(every[1:], rows)
+                    if row["Flags"] < OUTSIDE
+                    or 0 <= (row["Xposn"] or -1) < WIDTH - 0.5
+                    and 0 <= (row["Yposn"] or -1) < HEIGHT - 0.5
+                ]
                 self.assertTrue(5 <= 200 - len(kept) == n_outside < 100)
-                self.assertEqual(t.run(self.image, "-q", "--at", at, *options, check=True).stdout, "".join(every[:1] + kept))
+                self.assertEqual(
+                    t.run(self.image, "-q", "--at", at, *options, check=True).stdout,
+                    "".join(every[:1] + kept),
+                )
                 self.assertGreater(sum(row["Flags"] >= OUTSIDE for row in rows), n_outside)
         result = t.run(self.image, "--at", self.catalogue(RA=[10.0, 250.0], DEC=[2.0, -2.0]))
         self.assertEqual([result.returncode, result.stdout.count("\n")], [0, 1])
-        self.assertIn(": 0 positions (of 2 entries 2 are outside of the image: --at-all adds their rows), rms ", result.stderr)
-        self.assert_error(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
+        self.assertIn(
+            ": 0 positions (of 2 entries 2 are outside of the image: --at-all adds their rows), rms ",
+            result.stderr,
+        )
+        self.assert_error(
+            2,
+            "at-all: it goes with --at, which gives the positions: leave it out",
+            self.image,
+            "--at-all",
+        )
 
     def test_columns_of_vizier(self):
-        """RAJ2000 and DEJ2000, or those that VizieR computed, are taken as RA and DEC are where the image is of J2000, and the unit degrees."""
+        """RAJ2000 and DEJ2000, or those that VizieR computed, are taken as RA and DEC are where the
+        image is of J2000, and the unit degrees."""
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0, 60.5, 30.0], [5.0, 70.0, 80.25], 0)
         expected, far = self.text(self.image, self.catalogue(RA=ra, DEC=dec)), np.full(3, 12.5)
         texts = ["10 00 %02d" % i for i in range(3)]
         fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5", EQUINOX=2000.0))
         old = self.write("old.fits", self.data, t.sky_header(RADESYS="FK5", EQUINOX=1950.0))
-        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN"))
+        galactic = self.write(
+            "galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN")
+        )
 
         def table(*columns, name="v.fits", ascii_table=False):
             kind = fits.TableHDU if ascii_table else fits.BinTableHDU
             forms = {True: ("A12", "A12"), False: ("F25.16" if ascii_table else "D",) * 2}
-            made = [fits.Column(column, forms[isinstance(values, list)][0], unit=unit, array=np.array(values)) for column, values, *unit in columns for unit in [unit[0] if unit else None]]
+            made = [
+                fits.Column(
+                    column, forms[isinstance(values, list)][0], unit=unit, array=np.array(values)
+                )
+                for column, values, *unit in columns
+                for unit in [unit[0] if unit else None]
+            ]
             kind.from_columns(made).writeto(self.path(name), overwrite=True)
             return self.path(name)
-        for at in (table(("RAJ2000", ra, "deg"), ("DEJ2000", dec, "deg")), table(("_RAJ2000", ra, "deg"), ("_DEJ2000", dec, "deg"), name="w.fits", ascii_table=True),
-                   table(("RAJ2000", texts, "h:m:s"), ("DEJ2000", texts, "d:m:s"), ("_RAJ2000", ra, "deg"), ("_DEJ2000", dec, "deg"), name="x.fits"),
-                   table(("RAJ2000", far), ("DEJ2000", far), ("RA", ra), ("DEC", dec), ("Xposn", far), ("Yposn", far), name="y.fits"),
-                   table(("raj2000", ra), ("dej2000", dec), ("Xposn", far), ("Yposn", far), name="z.fits"),
-                   self.catalogue("v.csv", RAJ2000=ra, DEJ2000=dec), self.catalogue("w.csv", RAJ2000=texts, DEJ2000=texts, _RAJ2000=ra, _DEJ2000=dec)):
+
+        for at in (
+            table(("RAJ2000", ra, "deg"), ("DEJ2000", dec, "deg")),
+            table(
+                ("_RAJ2000", ra, "deg"), ("_DEJ2000", dec, "deg"), name="w.fits", ascii_table=True
+            ),
+            table(
+                ("RAJ2000", texts, "h:m:s"),
+                ("DEJ2000", texts, "d:m:s"),
+                ("_RAJ2000", ra, "deg"),
+                ("_DEJ2000", dec, "deg"),
+                name="x.fits",
+            ),
+            table(
+                ("RAJ2000", far),
+                ("DEJ2000", far),
+                ("RA", ra),
+                ("DEC", dec),
+                ("Xposn", far),
+                ("Yposn", far),
+                name="y.fits",
+            ),
+            table(("raj2000", ra), ("dej2000", dec), ("Xposn", far), ("Yposn", far), name="z.fits"),
+            self.catalogue("v.csv", RAJ2000=ra, DEJ2000=dec),
+            self.catalogue("w.csv", RAJ2000=texts, DEJ2000=texts, _RAJ2000=ra, _DEJ2000=dec),
+        ):
             with self.subTest(at):
                 self.assertEqual(self.text(self.image, at), expected)
                 self.assertEqual(self.text(fk5, at), expected)
         at = self.path("v.csv")
         for image, names in ((old, "RA and DEC"), (galactic, "GLON and GLAT")):
-            self.assert_error(1, "its positions are RAJ2000 and DEJ2000, those of the image %s: convert them" % names, image, "--at", at)
+            self.assert_error(
+                1,
+                "its positions are RAJ2000 and DEJ2000, those of the image %s: convert them"
+                % names,
+                image,
+                "--at",
+                at,
+            )
         self.assertNotEqual(self.text(old, self.path("y.fits")), "")
         hours = table(("RAJ2000", texts, "h:m:s"), ("DEJ2000", texts, "d:m:s"))
         self.assert_error(1, "there are no columns RA and DEC (degrees)", self.image, "--at", hours)
-        self.assert_error(1, "RAJ2000 of row 1 is `10 00 00`, and no number: positions are in degrees", self.image, "--at",
-                          self.catalogue("t.csv", RAJ2000=texts, DEJ2000=texts))
+        self.assert_error(
+            1,
+            "RAJ2000 of row 1 is `10 00 00`, and no number: positions are in degrees",
+            self.image,
+            "--at",
+            self.catalogue("t.csv", RAJ2000=texts, DEJ2000=texts),
+        )
 
     def test_summary_of_entries_outside(self):
-        """It tells how many entries have no row, and names the option; quiet runs and lists that lie in the image have no such words."""
+        """It tells how many entries have no row, and names the option; quiet runs and lists that
+        lie in the image have no such words."""
+
         def words(x, y, *options, kind="Xposn,Yposn"):
             names = kind.split(",")
-            result = t.run(self.image, "--at", self.catalogue(**{names[0]: x, names[1]: y}), *options)
-            self.assertEqual([result.returncode, result.stderr.count("\n")], [0, 1 if result.stderr else 0])
+            result = t.run(
+                self.image, "--at", self.catalogue(**{names[0]: x, names[1]: y}), *options
+            )
+            self.assertEqual(
+                [result.returncode, result.stderr.count("\n")], [0, 1 if result.stderr else 0]
+            )
             return result.stderr.split(": ", 2)[-1].split(", rms")[0]
+
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0] + [150.0] * 80, [5.0] * 81, 0)
-        self.assertEqual(words(ra, dec, kind="RA,DEC"), "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)")
-        self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "--fit"), "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)")
-        self.assertEqual(words([150.0], [5.0]), "0 positions (of 1 entry 1 is outside of the image: --at-all adds its row)")
-        self.assertEqual(words([20.0, np.nan, np.nan], [5.0] * 3), "1 position (of 3 entries 2 have no position: --at-all adds their rows)")
-        self.assertEqual(words([20.0, 150.0, np.nan, -1], [5.0] * 4),
-                         "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)")
-        self.assertEqual(words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0]),
-                         "2 positions (of 3 entries 1 is outside of the image: --at-all adds its row) (1 on a blank pixel)")
-        self.assertEqual(words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0], "--at-all"), "3 positions (2 outside of the image or on a blank pixel)")
+        self.assertEqual(
+            words(ra, dec, kind="RA,DEC"),
+            "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)",
+        )
+        self.assertEqual(
+            words([20.0, 150.0], [5.0, 5.0], "--fit"),
+            "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)",
+        )
+        self.assertEqual(
+            words([150.0], [5.0]),
+            "0 positions (of 1 entry 1 is outside of the image: --at-all adds its row)",
+        )
+        self.assertEqual(
+            words([20.0, np.nan, np.nan], [5.0] * 3),
+            "1 position (of 3 entries 2 have no position: --at-all adds their rows)",
+        )
+        self.assertEqual(
+            words([20.0, 150.0, np.nan, -1], [5.0] * 4),
+            "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)",
+        )
+        self.assertEqual(
+            words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0]),
+            "2 positions (of 3 entries 1 is outside of the image: --at-all adds its row) (1 on a blank pixel)",
+        )
+        self.assertEqual(
+            words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0], "--at-all"),
+            "3 positions (2 outside of the image or on a blank pixel)",
+        )
         self.assertEqual(words([20.0, 30.0], [5.0, 5.0]), "2 positions")
         self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "-q"), "")
 
     def test_outside_on_the_sky(self):
-        cells = {"330,-2": (330, -2), "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
+        cells = {
+            "330,-2": (330, -2),
+            "150,": None,
+            "250,2": (250, 2),
+            "150.5,2": (150.5, 2),
+            "1e12,2": None,
+        }
         with open(self.path("p.csv"), "w") as stream:
             stream.write("\n".join(["RA,DEC", *cells]) + "\n")
         for options in ([], ["--fit"]):
-            for row, expected in zip(self.rows(self.image, self.path("p.csv"), *options), cells.values()):
+            for row, expected in zip(
+                self.rows(self.image, self.path("p.csv"), *options), cells.values()
+            ):
                 self.assert_empty(row)
                 self.assertEqual((row["RA"], row["DEC"]), expected or (None, None))
                 self.assertEqual(row["Source_Name"] is None, expected is None)
@@ -794,14 +1434,26 @@ class At(t.Case):
             with open(self.path("p.csv"), "w") as stream:
                 stream.write("RA,DEC\n150,90\n150,%s\n" % cell)
             result = t.run(self.image, "--at", self.path("p.csv"))
-            self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
-            self.assertIn("DEC of row 2 is %s, and goes from -90 to 90 degrees" % cell, result.stderr)
+            self.assertEqual(
+                [result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1]
+            )
+            self.assertIn(
+                "DEC of row 2 is %s, and goes from -90 to 90 degrees" % cell, result.stderr
+            )
 
     # --- coordinates and formats of the catalogue ---
 
     def test_tables_of_text(self):
-        """As astropy writes them, with every delimiter, and with # before the names or without: the rows of the CSV."""
-        table = Table({"Source_id": [7, 8, 9], "name": ["a", "b c", ""], "RA": [150.001, 149.99, 150.0], "DEC": [2.001, 2.0, 1.99]})
+        """As astropy writes them, with every delimiter, and with # before the names or without: the
+        rows of the CSV."""
+        table = Table(
+            {
+                "Source_id": [7, 8, 9],
+                "name": ["a", "b c", ""],
+                "RA": [150.001, 149.99, 150.0],
+                "DEC": [2.001, 2.0, 1.99],
+            }
+        )
         table.write(self.path("p.csv"), format="ascii.csv")
         expected = self.text(self.image, self.path("p.csv"))
         self.assertEqual(expected.count("\n"), 4)
@@ -813,11 +1465,21 @@ class At(t.Case):
                     with self.subTest(suffix, form=form, delimiter=delimiter):
                         self.assertEqual(self.text(self.image, path), expected)
         with open(self.path("p.txt"), "w") as stream:  # as awk and printf do
-            stream.write("# those of\n# last night\nname   RA        DEC\n  a   150.001    2.001\n  b   149.99  2\n")
-        self.assertEqual([row["RA"] for row in self.rows(self.image, self.path("p.txt"))], [150.001, 149.99])
-        for text, words in (("RA;DEC\n150,5;2\n", "RA of row 1 is `150,5`, and no number"), ("RA DEC\n150 2\n150\n", "line 3 has 1 cells, and there are 2 columns"),
-                            ("RA,DEC\n150 2\n", "line 2 has 1 cells, and there are 2 columns: is the file truncated, or is something else than `,`"),
-                            ("150 2\n151 2\n", "there are no columns RA and DEC (degrees)")):
+            stream.write(
+                "# those of\n# last night\nname   RA        DEC\n  a   150.001    2.001\n  b   149.99  2\n"
+            )
+        self.assertEqual(
+            [row["RA"] for row in self.rows(self.image, self.path("p.txt"))], [150.001, 149.99]
+        )
+        for text, words in (
+            ("RA;DEC\n150,5;2\n", "RA of row 1 is `150,5`, and no number"),
+            ("RA DEC\n150 2\n150\n", "line 3 has 1 cells, and there are 2 columns"),
+            (
+                "RA,DEC\n150 2\n",
+                "line 2 has 1 cells, and there are 2 columns: is the file truncated, or is something else than `,`",
+            ),
+            ("150 2\n151 2\n", "there are no columns RA and DEC (degrees)"),
+        ):
             with open(self.path("p.txt"), "w") as stream:
                 stream.write(text)
             result = t.run(self.image, "--at", self.path("p.txt"))
@@ -825,12 +1487,28 @@ class At(t.Case):
             self.assertIn("p.txt: " + words, result.stderr)
 
     def test_sky_positions(self):
-        """By astropy's WCS, in the image's own frame; names are those of the positions that are given."""
+        """By astropy's WCS, in the image's own frame; names are those of the positions that are
+        given."""
         cubes = {"plane": "2"}
-        for name, cards in {"sin": {}, "tan": {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01},
-                            "galactic": {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "RADESYS": None, "CRVAL2": 0.0},
-                            "turned": {"CTYPE1": "DEC--SIN", "CTYPE2": "RA---SIN", "CRVAL1": 2.0, "CRVAL2": 150.0, "CDELT1": 5e-4, "CDELT2": -5e-4},
-                            "plane": {"CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 1e6, "CRPIX3": 1.0}}.items():
+        for name, cards in {
+            "sin": {},
+            "tan": {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01},
+            "galactic": {
+                "CTYPE1": "GLON-CAR",
+                "CTYPE2": "GLAT-CAR",
+                "RADESYS": None,
+                "CRVAL2": 0.0,
+            },
+            "turned": {
+                "CTYPE1": "DEC--SIN",
+                "CTYPE2": "RA---SIN",
+                "CRVAL1": 2.0,
+                "CRVAL2": 150.0,
+                "CDELT1": 5e-4,
+                "CDELT2": -5e-4,
+            },
+            "plane": {"CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 1e6, "CRPIX3": 1.0},
+        }.items():
             data = np.stack([self.data[::-1], self.data]) if name in cubes else self.data
             header = t.sky_header(**cards)
             image = self.write(name + ".fits", data, header)
@@ -842,22 +1520,33 @@ class At(t.Case):
             columns = ("GLON", "GLAT") if name == "galactic" else ("RA", "DEC")
             at = self.catalogue(name + ".csv", **dict(zip(columns, (ra, dec))))
             for more in ([], ["--fit"]):
-                by_sky, by_pixel = self.rows(image, at, *options, *more), self.rows(image, self.catalogue(Xposn=x, Yposn=y), *options, *more)
+                by_sky, by_pixel = self.rows(image, at, *options, *more), self.rows(
+                    image, self.catalogue(Xposn=x, Yposn=y), *options, *more
+                )
                 for i, (one, other) in enumerate(zip(by_sky, by_pixel)):
                     with self.subTest(name, i=i):
                         self.assertAlmostEqual(one["Xposn"], x[i], delta=1e-7)
                         self.assertAlmostEqual(one["Yposn"], y[i], delta=1e-7)
                         self.assertEqual([one[columns[0]], one[columns[1]]], [ra[i] % 360, dec[i]])
                         self.assertAlmostEqual(other[columns[1]], dec[i], delta=1e-10)
-                        self.assertEqual([one["Flags"], one["N_pix"]], [other["Flags"], other["N_pix"]])
+                        self.assertEqual(
+                            [one["Flags"], one["N_pix"]], [other["Flags"], other["N_pix"]]
+                        )
                         if one["Peak_flux"] is not None:
-                            self.assertAlmostEqual(one["Peak_flux"], other["Peak_flux"], delta=1e-5 if more else 0)
+                            self.assertAlmostEqual(
+                                one["Peak_flux"], other["Peak_flux"], delta=1e-5 if more else 0
+                            )
 
     def test_images_of_one_run(self):
-        """Images of one run have the rows of single runs, each by its own coordinates, though the catalogue is read once."""
+        """Images of one run have the rows of single runs, each by its own coordinates, though the
+        catalogue is read once."""
         galactic = {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "RADESYS": None, "CRVAL2": 0.0}
-        images = [self.image, self.write("galactic.fits", self.data[::-1], t.sky_header(**galactic)),
-                  self.write("shifted.fits", self.data, t.sky_header(CRVAL1=150.01)), self.write("pixels.fits", self.data)]
+        images = [
+            self.image,
+            self.write("galactic.fits", self.data[::-1], t.sky_header(**galactic)),
+            self.write("shifted.fits", self.data, t.sky_header(CRVAL1=150.01)),
+            self.write("pixels.fits", self.data),
+        ]
         x, y = self.pixels(60)
         ra, dec = WCS(t.sky_header()).all_pix2world(x, y, 0)
         lon, lat = WCS(t.sky_header(**galactic)).all_pix2world(x, y, 0)
@@ -865,15 +1554,30 @@ class At(t.Case):
         single = [self.text(image, at) for image in images]
         self.assertEqual(len(set(single)), 4)
         for threads in ("1", "7"):
-            t.run(*images, "-q", "--at", at, "--at-all", "--threads", threads, "-o", self.path("out"), check=True)
+            t.run(
+                *images,
+                "-q",
+                "--at",
+                at,
+                "--at-all",
+                "--threads",
+                threads,
+                "-o",
+                self.path("out"),
+                check=True,
+            )
             for image, expected in zip(images, single):
-                with open(self.path("out/" + os.path.basename(image).replace(".fits", ".csv"))) as stream:
+                with open(
+                    self.path("out/" + os.path.basename(image).replace(".fits", ".csv"))
+                ) as stream:
                     self.assertEqual(stream.read(), expected)
 
     def test_longitudes(self):
         """Of any turn of the circle, as those around 0; names have digits."""
         image = self.write("zero.fits", self.data, t.sky_header(CRVAL1=0.0))
-        rows = self.rows(image, self.catalogue(RA=[359.99, -0.01, 719.99, 0.01, 360.01], DEC=[2.0] * 5))
+        rows = self.rows(
+            image, self.catalogue(RA=[359.99, -0.01, 719.99, 0.01, 360.01], DEC=[2.0] * 5)
+        )
         self.assertEqual([row["Flags"] for row in rows], [0] * 5)
         for row, other in zip(rows[1:], (rows[0], rows[0], rows[4], rows[3])):
             self.assertEqual(row["Peak_flux"], other["Peak_flux"])
@@ -881,9 +1585,19 @@ class At(t.Case):
             self.assertRegex(row["Source_Name"], r"\AJ\d{6}\.\d{2}\+\d{6}\.\d\Z")
 
     def test_formats_of_the_catalogue(self):
-        """Own catalogues of every format that can be read, and those that astropy writes: the same bytes."""
+        """Own catalogues of every format that can be read, and those that astropy writes: the same
+        bytes."""
         expected = None
-        for suffix in (".csv", ".csv.gz", ".ecsv", ".ecsv.gz", ".json", ".json.gz", ".fits", ".fit"):
+        for suffix in (
+            ".csv",
+            ".csv.gz",
+            ".ecsv",
+            ".ecsv.gz",
+            ".json",
+            ".json.gz",
+            ".fits",
+            ".fit",
+        ):
             found = self.path("found" + suffix)
             t.run(self.image, "-q", "-o", found, check=True)
             texts = [self.text(self.image, found), self.text(self.image, found, "--fit")]
@@ -892,36 +1606,93 @@ class At(t.Case):
         table = Table.read(self.path("found.csv"))
         self.assertGreater(len(table), 10)
         for row, source in zip(csv.DictReader(io.StringIO(expected[0])), table):
-            self.assertEqual([int(row["Source_id"]), float(row["RA"]), float(row["DEC"])], [source["Source_id"], source["RA"], source["DEC"]])
+            self.assertEqual(
+                [int(row["Source_id"]), float(row["RA"]), float(row["DEC"])],
+                [source["Source_id"], source["RA"], source["DEC"]],
+            )
             self.assertAlmostEqual(float(row["Xposn"]), source["Xposn"], delta=1e-7)
         for suffix in ("ecsv", "fits", "csv"):
             table["Source_id", "RA", "DEC"].write(self.path("other." + suffix), overwrite=True)
-            self.assertEqual([self.text(self.image, self.path("other." + suffix)), self.text(self.image, self.path("other." + suffix), "--fit")],
-                             expected, suffix)
+            self.assertEqual(
+                [
+                    self.text(self.image, self.path("other." + suffix)),
+                    self.text(self.image, self.path("other." + suffix), "--fit"),
+                ],
+                expected,
+                suffix,
+            )
         other = fits.BinTableHDU.from_columns([fits.Column("X", "J", array=np.arange(3))])
-        columns = [fits.Column(name, form, array=np.asarray(table[name])) for name, form in (("Source_id", "I8"), ("RA", "D25.17"), ("DEC", "E25.17"))]
-        for tables in ([fits.TableHDU.from_columns(columns)], [other, fits.TableHDU.from_columns(columns)], [other, fits.table_to_hdu(table["Source_id", "RA", "DEC"])]):
-            fits.HDUList([fits.PrimaryHDU(), *tables]).writeto(self.path("tables.fits"), overwrite=True)
-            self.assertEqual([self.text(self.image, self.path("tables.fits")), self.text(self.image, self.path("tables.fits"), "--fit")], expected)
+        columns = [
+            fits.Column(name, form, array=np.asarray(table[name]))
+            for name, form in (("Source_id", "I8"), ("RA", "D25.17"), ("DEC", "E25.17"))
+        ]
+        for tables in (
+            [fits.TableHDU.from_columns(columns)],
+            [other, fits.TableHDU.from_columns(columns)],
+            [other, fits.table_to_hdu(table["Source_id", "RA", "DEC"])],
+        ):
+            fits.HDUList([fits.PrimaryHDU(), *tables]).writeto(
+                self.path("tables.fits"), overwrite=True
+            )
+            self.assertEqual(
+                [
+                    self.text(self.image, self.path("tables.fits")),
+                    self.text(self.image, self.path("tables.fits"), "--fit"),
+                ],
+                expected,
+            )
 
     def test_tables_of_several_frames(self):
         """Each image of a run has the first table of the file that has its own coordinates."""
-        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None))
+        galactic = self.write(
+            "galactic.fits",
+            self.data,
+            t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None),
+        )
         plain = self.write("plain.fits", self.data)
-        images, places = {"RA": self.image, "GLON": galactic, "Xposn": plain}, {"RA": 150.0, "GLON": 150.01, "Xposn": 50.0}
+        images, places = {"RA": self.image, "GLON": galactic, "Xposn": plain}, {
+            "RA": 150.0,
+            "GLON": 150.01,
+            "Xposn": 50.0,
+        }
+
         def table(lon, lat, y):
-            return fits.BinTableHDU.from_columns([fits.Column(lon, "D", array=[places[lon]]), fits.Column(lat, "D", array=[y])], name=lon)
-        tables = [fits.TableHDU.from_columns([fits.Column("X", "I3", array=[1])]), table("GLON", "GLAT", 2.0), table("RA", "DEC", 2.005), table("Xposn", "Yposn", 60.0)]
+            return fits.BinTableHDU.from_columns(
+                [fits.Column(lon, "D", array=[places[lon]]), fits.Column(lat, "D", array=[y])],
+                name=lon,
+            )
+
+        tables = [
+            fits.TableHDU.from_columns([fits.Column("X", "I3", array=[1])]),
+            table("GLON", "GLAT", 2.0),
+            table("RA", "DEC", 2.005),
+            table("Xposn", "Yposn", 60.0),
+        ]
         for k, order in enumerate(([0, 1, 2, 3], [3, 2, 1], [2, 3, 1, 0])):
-            fits.HDUList([fits.PrimaryHDU(), *(tables[i] for i in order)]).writeto(self.path("tables.fits"), overwrite=True)
+            fits.HDUList([fits.PrimaryHDU(), *(tables[i] for i in order)]).writeto(
+                self.path("tables.fits"), overwrite=True
+            )
             for names in (["RA", "GLON", "Xposn"], ["Xposn", "GLON", "RA", "GLON"]):
-                links = [self.path("%d-%d%d-%s.fits" % (k, len(names), i, name)) for i, name in enumerate(names)]
+                links = [
+                    self.path("%d-%d%d-%s.fits" % (k, len(names), i, name))
+                    for i, name in enumerate(names)
+                ]
                 for link, name in zip(links, names):
                     os.symlink(images[name], link)
-                t.run(*links, "-q", "--at", self.path("tables.fits"), "-o", self.path("out"), check=True)
+                t.run(
+                    *links,
+                    "-q",
+                    "--at",
+                    self.path("tables.fits"),
+                    "-o",
+                    self.path("out"),
+                    check=True,
+                )
                 for link, name in zip(links, names):
-                    row, = t.read_csv(self.path("out/" + os.path.basename(link)[:-5] + ".csv"))
-                    wanted = next(tables[i].name for i in order if tables[i].name in (name.upper(), "XPOSN"))
+                    (row,) = t.read_csv(self.path("out/" + os.path.basename(link)[:-5] + ".csv"))
+                    wanted = next(
+                        tables[i].name for i in order if tables[i].name in (name.upper(), "XPOSN")
+                    )
                     wanted = "Xposn" if wanted == "XPOSN" else wanted
                     self.assertEqual(row[wanted], places[wanted], link)
 
@@ -931,22 +1702,44 @@ class At(t.Case):
         x, y = self.pixels(3000)
         at = self.catalogue(Xposn=x, Yposn=y)
         tiles = self.path("tiles.fits.fz")
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(self.data, "GZIP_1", (90, 33), t.sky_header(), quantize_level=0)]).writeto(tiles)
-        for options in ([], ["--fit"], ["--fit", "--rms-box", "40,13"], ["--fit", "--rms-map", self.write("r.fits", wave(1, 2))]):
+        fits.HDUList(
+            [
+                fits.PrimaryHDU(),
+                t.tiled(self.data, "GZIP_1", (90, 33), t.sky_header(), quantize_level=0),
+            ]
+        ).writeto(tiles)
+        for options in (
+            [],
+            ["--fit"],
+            ["--fit", "--rms-box", "40,13"],
+            ["--fit", "--rms-map", self.write("r.fits", wave(1, 2))],
+        ):
             expected = self.text(self.image, at, *options, "--threads", 1)
-            for image, threads in ((tiles, 2),) if t.SANITIZED else ((self.image, 2), (self.image, 7), (tiles, 1), (tiles, 7)):
+            for image, threads in (
+                ((tiles, 2),)
+                if t.SANITIZED
+                else ((self.image, 2), (self.image, 7), (tiles, 1), (tiles, 7))
+            ):
                 self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
 
     def test_many_positions_of_a_large_beam(self):
         """More pixels than are in memory at a time."""
         image = self.write("large.fits", t.noise(2600, 2600, seed=8), t.sky_header())
-        x, y = (values.ravel() for values in np.meshgrid(np.arange(25) * 103.0 + 20.25, np.arange(25) * 103.0 + 30.5))
+        x, y = (
+            values.ravel()
+            for values in np.meshgrid(np.arange(25) * 103.0 + 20.25, np.arange(25) * 103.0 + 30.5)
+        )
         options = ["--fit", "--beam", "90", "--rms", "1"]
         expected = []
         for i in range(0, 625, 125):
-            part = self.catalogue(Source_id=np.arange(i, i + 125), Xposn=x[i:i + 125], Yposn=y[i:i + 125])
+            part = self.catalogue(
+                Source_id=np.arange(i, i + 125), Xposn=x[i : i + 125], Yposn=y[i : i + 125]
+            )
             expected += self.rows(image, part, *options)
-        self.assertEqual(self.rows(image, self.catalogue(Source_id=np.arange(625), Xposn=x, Yposn=y), *options), expected)
+        self.assertEqual(
+            self.rows(image, self.catalogue(Source_id=np.arange(625), Xposn=x, Yposn=y), *options),
+            expected,
+        )
         self.assertGreater(sum(row["N_pix"] for row in expected), 1 << 22)
 
     def test_large_image(self):
@@ -955,21 +1748,36 @@ class At(t.Case):
         data[200, 100:600] = np.nan
         image = self.write("large.fits", data, t.sky_header())
         borders = self.random.integers(1, 6, 3000) * (256 * 1024 / 4 / 700)
-        y, x = np.append(self.random.uniform(-3, 602, 1000), borders + self.random.uniform(-6, 6, 3000)), self.random.uniform(-3, 702, 4000)
+        y, x = np.append(
+            self.random.uniform(-3, 602, 1000), borders + self.random.uniform(-6, 6, 3000)
+        ), self.random.uniform(-3, 702, 4000)
         at = self.catalogue(Xposn=x, Yposn=y)
         for beam in ((5.0, 4.0, 30.0), (2.2, 2.2, 0.0), (15.0, 2.5, 45.0)):
             option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
             own_x, own_y = (values[apart(x, y, beam)] for values in (x, y))
             own = self.catalogue("own.csv", Xposn=own_x, Yposn=own_y)
-            self.assert_fitted(self.rows(image, own, "--fit", "--background", "zero", "--rms", "1", "--beam", option), own_x, own_y, data, 0, 1, beam)
-        self.assert_nearest(self.rows(image, at, "--background", "zero", "--rms", "1"), x, y, data, 0, 1)
+            self.assert_fitted(
+                self.rows(
+                    image, own, "--fit", "--background", "zero", "--rms", "1", "--beam", option
+                ),
+                own_x,
+                own_y,
+                data,
+                0,
+                1,
+                beam,
+            )
+        self.assert_nearest(
+            self.rows(image, at, "--background", "zero", "--rms", "1"), x, y, data, 0, 1
+        )
         for options in ([], ["--fit"], ["--fit", "--local"]):
             expected = self.text(image, at, *options, "--threads", 1)
             for threads in (2, 7):
                 self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
 
     def test_output_formats(self):
-        """Each has all rows, also those outside, with the values of the CSV; regions have those with a position."""
+        """Each has all rows, also those outside, with the values of the CSV; regions have those
+        with a position."""
         x, y = self.pixels(40)
         x[3] = y[3] = np.nan
         at = self.catalogue(Xposn=x, Yposn=y)
@@ -981,18 +1789,40 @@ class At(t.Case):
                 if suffix == "json":
                     with open(path) as stream:
                         document = json.load(stream)
-                    self.assertEqual([document["options"]["at"], document["detection"]["n_sources"]], [at, 40])
+                    self.assertEqual(
+                        [document["options"]["at"], document["detection"]["n_sources"]], [at, 40]
+                    )
                     rows = document["sources"]
                 elif suffix == "csv.gz":
                     with gzip.open(path, "rt", newline="") as stream:
                         rows = [t.numbers(row) for row in csv.DictReader(stream)]
                 else:
                     table = Table.read(path)
-                    rows = [{name: None if row[name] is np.ma.masked or row[name] == "" or row[name] != row[name] else row[name]
-                             for name in table.colnames} for row in table]
+                    rows = [
+                        {
+                            name: None
+                            if row[name] is np.ma.masked
+                            or row[name] == ""
+                            or row[name] != row[name]
+                            else row[name]
+                            for name in table.colnames
+                        }
+                        for row in table
+                    ]
                 self.assertEqual(len(rows), 40)
                 for row, other in zip(rows, expected):
-                    self.assertEqual({name: row[name] or None if name == "Source_Name" else float(row[name]) if name == "Entry_id" else row[name] for name in other}, other, suffix)
+                    self.assertEqual(
+                        {
+                            name: row[name] or None
+                            if name == "Source_Name"
+                            else float(row[name])
+                            if name == "Entry_id"
+                            else row[name]
+                            for name in other
+                        },
+                        other,
+                        suffix,
+                    )
             for suffix, word in (("reg", "ellipse("), ("crtf", "ellipse [["), ("txt", "\n")):
                 path = self.path("out." + suffix)
                 self.text(self.image, at, *options, "-o", path)
@@ -1003,13 +1833,26 @@ class At(t.Case):
 
     @unittest.skipUnless(os.environ.get("PICTURES"), "built without cairo")
     def test_picture(self):
-        """Positions outside are not drawn: the picture is that without them, but for their number."""
+        """Positions outside are not drawn: the picture is that without them, but for their
+        number."""
         inside = [10.0, 70.0, 20.5], [100.0, 60.0, 30.5]
         beyond = inside[0] + [-1.0, np.nan, 1e300, 40.0], inside[1] + [5.0, 5.0, 5.0, 22.0]
         for name, (x, y) in (("a", inside), ("b", beyond)):
-            self.text(self.image, self.catalogue(Xposn=x, Yposn=y), "--fit", "--save", "picture", "-o", self.path(name + ".csv"))
+            self.text(
+                self.image,
+                self.catalogue(Xposn=x, Yposn=y),
+                "--fit",
+                "--save",
+                "picture",
+                "-o",
+                self.path(name + ".csv"),
+            )
         from PIL import Image
-        pictures = [np.asarray(Image.open(self.path(name + ".picture.png")).convert("RGB")).astype(int) for name in "ab"]
+
+        pictures = [
+            np.asarray(Image.open(self.path(name + ".picture.png")).convert("RGB")).astype(int)
+            for name in "ab"
+        ]
         different = np.argwhere((pictures[0] != pictures[1]).any(axis=2))
         self.assertGreater(len(different), 0)
         self.assertLess(np.ptp(different[:, 0]), 20)  # the title
@@ -1018,17 +1861,27 @@ class At(t.Case):
 
     def test_several_images(self):
         """One catalogue for all of them, each with the bytes of a run of its own."""
-        images = [self.write("%d.fits" % i, self.data + np.float32(i) * wave(0, 1), t.sky_header()) for i in range(4)]
+        images = [
+            self.write("%d.fits" % i, self.data + np.float32(i) * wave(0, 1), t.sky_header())
+            for i in range(4)
+        ]
         x, y = self.pixels(50)
         at = self.catalogue(Xposn=x, Yposn=y)
-        result = t.run(*images, "--at", at, "--at-all", "--fit", "--threads", 3, "-o", self.path("out"))
+        result = t.run(
+            *images, "--at", at, "--at-all", "--fit", "--threads", 3, "-o", self.path("out")
+        )
         self.assertEqual(result.returncode, 0)
         for i, image in enumerate(images):
             with open(self.path("out/%d.csv" % i)) as stream:
                 self.assertEqual(stream.read(), self.text(image, at, "--fit"))
         n_outside = sum(row["Flags"] >= OUTSIDE for row in t.read_csv(self.path("out/0.csv")))
         self.assertGreater(n_outside, 0)
-        self.assertEqual(result.stderr.count(": 50 positions (%d outside of the image or on a blank pixel), rms " % n_outside), 4)
+        self.assertEqual(
+            result.stderr.count(
+                ": 50 positions (%d outside of the image or on a blank pixel), rms " % n_outside
+            ),
+            4,
+        )
         self.assertIn("srcfind: 4 images: 200 positions, 0 failed, 0 skipped", result.stderr)
         self.assertNotIn("source", result.stderr)
         one = t.run(images[0], "--at", self.catalogue(Xposn=[5.0], Yposn=[5.0]))
@@ -1038,15 +1891,51 @@ class At(t.Case):
 
     def test_wrong_options(self):
         at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
-        without = self.write("without.fits", self.data, t.sky_header(BMAJ=None, BMIN=None, BPA=None))
+        without = self.write(
+            "without.fits", self.data, t.sky_header(BMAJ=None, BMIN=None, BPA=None)
+        )
         plain = self.write("plain.fits", self.data)
-        self.assert_error(2, "no beam is known: give --beam MAJ,MIN,PA, or leave --fit out", without, "--at", at, "--fit")
-        self.assert_error(2, "without sky coordinates its pixels are not known: leave --fit out", plain, "--at", at, "--fit", "--beam", "9")
+        self.assert_error(
+            2,
+            "no beam is known: give --beam MAJ,MIN,PA, or leave --fit out",
+            without,
+            "--at",
+            at,
+            "--fit",
+        )
+        self.assert_error(
+            2,
+            "without sky coordinates its pixels are not known: leave --fit out",
+            plain,
+            "--at",
+            at,
+            "--fit",
+            "--beam",
+            "9",
+        )
         for option in ("--negative", "--deblend", "--contrast=1"):
-            self.assert_error(2, "leave --%s out" % option.split("=")[0].strip("-"), self.image, "--at", at, option)
-        self.assert_error(2, "no islands are found with --at: leave islands out", self.image, "--at", at, "--save", "rms,islands")
+            self.assert_error(
+                2,
+                "leave --%s out" % option.split("=")[0].strip("-"),
+                self.image,
+                "--at",
+                at,
+                option,
+            )
+        self.assert_error(
+            2,
+            "no islands are found with --at: leave islands out",
+            self.image,
+            "--at",
+            at,
+            "--save",
+            "rms,islands",
+        )
         self.assertEqual(self.rows(without, at, "--fit", "--beam", "8")[0]["Flags"], BEAM_SHAPE)
-        self.assertEqual([row["Flags"] for row in (*self.rows(without, at), *self.rows(plain, at))], [4, 4])  # no beam
+        # no beam
+        self.assertEqual(
+            [row["Flags"] for row in (*self.rows(without, at), *self.rows(plain, at))], [4, 4]
+        )
 
     def test_unreadable_catalogue(self):
         """One message before any image is read, and nothing is made."""
@@ -1056,8 +1945,16 @@ class At(t.Case):
         with open(self.path("p.dat"), "w") as stream:
             stream.write("Xposn,Yposn\n1,2\n")
         t.run(self.image, "-q", "-o", self.path("c.vot"), check=True)
-        for name, words in (("none.csv", "No such file"), ("p.dat", ".ecsv"), ("c.vot", ".ecsv"), ("short.csv", "line 3"), ("", "a directory, not a file")):
-            message = self.assert_error(2, words, *images, "--at", self.path(name), "-o", self.path("out"))
+        for name, words in (
+            ("none.csv", "No such file"),
+            ("p.dat", ".ecsv"),
+            ("c.vot", ".ecsv"),
+            ("short.csv", "line 3"),
+            ("", "a directory, not a file"),
+        ):
+            message = self.assert_error(
+                2, words, *images, "--at", self.path(name), "-o", self.path("out")
+            )
             self.assertTrue(message.startswith("srcfind: " + self.path(name) + ": "), message)
             self.assertFalse(os.path.exists(self.path("out")))
 
@@ -1065,21 +1962,50 @@ class At(t.Case):
         """What depends on the image fails with it; the others are done."""
         ecsv = self.path("fk5.ecsv")
         Table({"RA": [150.0], "DEC": [2.0]}, meta={"RADESYS": "FK5"}).write(ecsv)
-        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR", RADESYS=None))
+        galactic = self.write(
+            "galactic.fits",
+            self.data,
+            t.sky_header(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR", RADESYS=None),
+        )
         fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5"))
         self.assert_error(1, "its frame is FK5, that of the image ICRS", self.image, "--at", ecsv)
-        self.assert_error(1, "its positions are RA and DEC, those of the image GLON and GLAT", galactic, "--at", self.catalogue(RA=[1.0], DEC=[1.0]))
-        self.assert_error(1, "no columns RA and DEC (degrees), nor Xposn and Yposn", self.image, "--at", self.catalogue(a=[1.0], b=[1.0]))
-        self.assert_error(1, "no sky coordinates, and the catalogue no columns Xposn", self.write("plain.fits", self.data), "--at",
-                          self.catalogue(RA=[1.0], DEC=[1.0]))
+        self.assert_error(
+            1,
+            "its positions are RA and DEC, those of the image GLON and GLAT",
+            galactic,
+            "--at",
+            self.catalogue(RA=[1.0], DEC=[1.0]),
+        )
+        self.assert_error(
+            1,
+            "no columns RA and DEC (degrees), nor Xposn and Yposn",
+            self.image,
+            "--at",
+            self.catalogue(a=[1.0], b=[1.0]),
+        )
+        self.assert_error(
+            1,
+            "no sky coordinates, and the catalogue no columns Xposn",
+            self.write("plain.fits", self.data),
+            "--at",
+            self.catalogue(RA=[1.0], DEC=[1.0]),
+        )
         result = t.run(self.image, fk5, "-q", "--at", ecsv, "-o", self.path("out"))
-        self.assertEqual([result.returncode, result.stderr.count("\n"), os.listdir(self.path("out"))], [1, 2, ["fk5.csv"]])
+        self.assertEqual(
+            [result.returncode, result.stderr.count("\n"), os.listdir(self.path("out"))],
+            [1, 2, ["fk5.csv"]],
+        )
 
     def test_units_of_the_catalogue(self):
         """Degrees and pixels; positions in another unit are refused, and not taken for degrees."""
         turned = self.path("turned.fits")
-        for unit, words in (("rad", "the unit of RA is rad: convert the column to degrees"), ("deg", None)):
-            Table({"RA": [150.0] * u.Unit(unit), "DEC": [2.0] * u.Unit(unit)}).write(turned, overwrite=True)
+        for unit, words in (
+            ("rad", "the unit of RA is rad: convert the column to degrees"),
+            ("deg", None),
+        ):
+            Table({"RA": [150.0] * u.Unit(unit), "DEC": [2.0] * u.Unit(unit)}).write(
+                turned, overwrite=True
+            )
             if words:
                 self.assert_error(1, words, self.image, "--at", turned)
             else:
@@ -1089,7 +2015,9 @@ class At(t.Case):
         at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
         with open(at) as stream:
             before = stream.read()
-        self.assert_error(2, "would replace the catalogue of --at", self.image, "--at", at, "-o", at)
+        self.assert_error(
+            2, "would replace the catalogue of --at", self.image, "--at", at, "-o", at
+        )
         with open(at) as stream:
             self.assertEqual(stream.read(), before)
 
@@ -1101,14 +2029,29 @@ class At(t.Case):
         x, y = self.pixels(300)
         at = self.catalogue(Xposn=x, Yposn=y)
         for options in ([], ["--fit"], ["--fit", "--rms-box", "40,13"]):
-            self.assertEqual(self.text(self.image, at, "--gpu", *options, env=environment), self.text(self.image, at, "--cpu", *options))
+            self.assertEqual(
+                self.text(self.image, at, "--gpu", *options, env=environment),
+                self.text(self.image, at, "--cpu", *options),
+            )
         compared = t.run(self.image, "--at", at, "--fit", "--compare-cpu", env=environment)
         self.assertEqual([compared.returncode, compared.stderr], [0, ""])
         self.assertIn("the catalogues are the same, byte for byte", compared.stdout)
 
     def test_bench(self):
         x, y = self.pixels(30)
-        report = json.loads(t.run(self.image, "--at", self.catalogue(Xposn=x, Yposn=y), "--fit", "--bench=1", "--cpu", "-f", "json", check=True).stdout)
+        report = json.loads(
+            t.run(
+                self.image,
+                "--at",
+                self.catalogue(Xposn=x, Yposn=y),
+                "--fit",
+                "--bench=1",
+                "--cpu",
+                "-f",
+                "json",
+                check=True,
+            ).stdout
+        )
         self.assertTrue(report)
 
 

@@ -1,4 +1,5 @@
-"""Many images in one run, on many workers: what comes out is what comes out one image after the other."""
+"""Many images in one run, on many workers: what comes out is what comes out one image after the
+other."""
 import os
 import re
 import signal
@@ -13,13 +14,18 @@ MANY = "9"  # threads, and so workers
 
 
 def needs_fake(test):
-    return t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")(test)
+    return t.unittest.skipUnless(
+        os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests"
+    )(test)
 
 
 def fake(**settings):
     """The environment for a run with devices that are none."""
-    return {**os.environ, "SRCFIND_CUDA_MODULE": FAKE,
-            **{"FAKE_CUDA_" + name: str(value) for name, value in settings.items()}}
+    return {
+        **os.environ,
+        "SRCFIND_CUDA_MODULE": FAKE,
+        **{"FAKE_CUDA_" + name: str(value) for name, value in settings.items()},
+    }
 
 
 def contents(directory):
@@ -37,7 +43,6 @@ def messages(result):
 
 
 class Batches(t.Case):
-
     def images(self, n=24):
         """Images of many sizes and kinds; the first ones are the largest, and so are done last."""
         paths = []
@@ -50,7 +55,9 @@ class Batches(t.Case):
                 image = np.round(image * 100).astype(np.int16)
             paths.append(self.write(name, image, t.sky_header()))
             if i % 6 == 5:
-                tiles = fits.CompImageHDU(image, t.sky_header(), compression_type="GZIP_1", quantize_level=0)
+                tiles = fits.CompImageHDU(
+                    image, t.sky_header(), compression_type="GZIP_1", quantize_level=0
+                )
                 fits.HDUList([fits.PrimaryHDU(), tiles]).writeto(paths[-1], overwrite=True)
         return paths
 
@@ -91,7 +98,8 @@ class Batches(t.Case):
         self.assertEqual([one.returncode, len(one.stderr.splitlines())], [1, 301])
 
     def test_fail_fast(self):
-        """Nothing after the first failure is reported, or has a catalogue: not even what was done by then."""
+        """Nothing after the first failure is reported, or has a catalogue: not even what was done
+        by then."""
         images = self.images(8)
         images.insert(2, self.path("missing.fits"))
         images.insert(5, self.path("missing too.fits"))
@@ -100,15 +108,22 @@ class Batches(t.Case):
         self.assertEqual([one.returncode, len(one.stderr.splitlines())], [1, 4])
 
     def test_maps_of_its_own(self):
-        """Among other images they are skipped, and this is no failure; one that is given alone is searched."""
+        """Among other images they are skipped, and this is no failure; one that is given alone is
+        searched."""
+
         def history(*texts):
             header = t.sky_header()
             for text in texts:
                 header.add_history(text)
             return header
+
         image, others = t.noise(90, 80), []
-        for name, texts in (("plain", []), ("other", ["srcfind 2.0.0 catalogue: map: rms", "Srcfind 2.0.0 map: rms"]),
-                            ("quoted", ["made from srcfind 2.0.0 map: rms"]), ("none", ["srcfind  map: rms", "srcfind 2.0.0 map"])):
+        for name, texts in (
+            ("plain", []),
+            ("other", ["srcfind 2.0.0 catalogue: map: rms", "Srcfind 2.0.0 map: rms"]),
+            ("quoted", ["made from srcfind 2.0.0 map: rms"]),
+            ("none", ["srcfind  map: rms", "srcfind 2.0.0 map"]),
+        ):
             others.append(self.write(name + ".fits", image, history(*texts)))
         rms = self.write("plain.rms.fits", image, history("cleaned", "srcfind 2.0.0 map: rms"))
         model = self.path("plain.model.fits")
@@ -116,11 +131,20 @@ class Batches(t.Case):
         fits.HDUList([fits.PrimaryHDU(), packed]).writeto(model)
         one = self.assert_same_runs([others[0], rms, *others[1:], model])
         self.assertEqual(one.returncode, 0)
-        self.assertIn("\nsrcfind: 2 maps that srcfind made are skipped (%s, ...): given alone, a map is searched\n" % rms, one.stderr)
-        self.assertIn("srcfind: 1 map that srcfind made is skipped (%s): " % model, self.run_into("few", [*others, model]).stderr)
+        self.assertIn(
+            "\nsrcfind: 2 maps that srcfind made are skipped (%s, ...): given alone, a map is searched\n"
+            % rms,
+            one.stderr,
+        )
+        self.assertIn(
+            "srcfind: 1 map that srcfind made is skipped (%s): " % model,
+            self.run_into("few", [*others, model]).stderr,
+        )
         self.assertIn("6 images", one.stderr)
         self.assertIn("0 failed, 2 skipped", one.stderr)
-        self.assertEqual(sorted(contents(self.path("one"))), ["none.csv", "other.csv", "plain.csv", "quoted.csv"])
+        self.assertEqual(
+            sorted(contents(self.path("one"))), ["none.csv", "other.csv", "plain.csv", "quoted.csv"]
+        )
         self.assertNotIn("skipped", self.run_into("one", [*others, rms], "-q").stderr)
         alone = t.run(rms)
         self.assertEqual([alone.returncode, alone.stdout], [0, t.run(others[0]).stdout])
@@ -144,30 +168,75 @@ class Batches(t.Case):
 
     def rich(self, catalogue, *options):
         """A run that writes all tables, and maps."""
-        image = self.write("sky.fits", t.noise(90, 80, seed=1, n_sources=6), t.sky_header(BMAJ=2.5e-3, BMIN=2e-3, BPA=0.0))
-        t.run(image, "-q", "--fit", "--negative", "--completeness=5", "--measure-in", image, "--save", "gaussians,rms,sources,picture",
-              "-o", catalogue, *options, check=True)
+        image = self.write(
+            "sky.fits",
+            t.noise(90, 80, seed=1, n_sources=6),
+            t.sky_header(BMAJ=2.5e-3, BMIN=2e-3, BPA=0.0),
+        )
+        t.run(
+            image,
+            "-q",
+            "--fit",
+            "--negative",
+            "--completeness=5",
+            "--measure-in",
+            image,
+            "--save",
+            "gaussians,rms,sources,picture",
+            "-o",
+            catalogue,
+            *options,
+            check=True,
+        )
         return image
 
     def beside(self, stem="c"):
-        return sorted(name for name in os.listdir(self.directory.name) if name.startswith(stem + "."))
+        return sorted(
+            name for name in os.listdir(self.directory.name) if name.startswith(stem + ".")
+        )
 
     def test_tables_of_an_earlier_run(self):
-        """They go with the catalogue that they are of, and not with one of another format; maps and regions are named."""
-        for end, of_tables in (("csv", "csv"), ("json", "json"), ("vot", "vot"), ("fits", "fits"), ("ecsv", "ecsv"), ("csv.gz", "csv.gz"), ("ecsv.gz", "ecsv.gz"),
-                               ("json.gz", "json.gz"), ("vot.gz", "vot.gz"), ("reg", "csv"), ("crtf", "csv")):
+        """They go with the catalogue that they are of, and not with one of another format; maps and
+        regions are named."""
+        for end, of_tables in (
+            ("csv", "csv"),
+            ("json", "json"),
+            ("vot", "vot"),
+            ("fits", "fits"),
+            ("ecsv", "ecsv"),
+            ("csv.gz", "csv.gz"),
+            ("ecsv.gz", "ecsv.gz"),
+            ("json.gz", "json.gz"),
+            ("vot.gz", "vot.gz"),
+            ("reg", "csv"),
+            ("crtf", "csv"),
+        ):
             with self.subTest(end):
                 catalogue = self.path("c." + end)
                 image = self.rich(catalogue)
                 tables = sorted("c.%s.%s" % (part, of_tables) for part in self.TABLES)
-                self.assertEqual(self.beside(), sorted(["c." + end, *tables, *("c." + name for name in self.MAPS)]))
-                self.assertIn("skipped", t.run(image, "-o", catalogue, "--skip-existing", check=True).stderr)
+                self.assertEqual(
+                    self.beside(),
+                    sorted(["c." + end, *tables, *("c." + name for name in self.MAPS)]),
+                )
+                self.assertIn(
+                    "skipped", t.run(image, "-o", catalogue, "--skip-existing", check=True).stderr
+                )
                 self.assertLess(set(tables), set(self.beside()))
                 said = t.run(image, "-o", catalogue, check=True).stderr
-                self.assertEqual(self.beside(), sorted(["c." + end, *("c." + name for name in self.MAPS)]))
-                removed, = re.findall("%s: removed what an earlier run wrote beside it: (.*)" % re.escape(catalogue), said)
+                self.assertEqual(
+                    self.beside(), sorted(["c." + end, *("c." + name for name in self.MAPS)])
+                )
+                (removed,) = re.findall(
+                    "%s: removed what an earlier run wrote beside it: (.*)" % re.escape(catalogue),
+                    said,
+                )
                 self.assertEqual(sorted(removed.split(", ")), [self.path(name) for name in tables])
-                named, = re.findall("%s: left by another run, and may not fit this catalogue: (.*)" % re.escape(catalogue), said)
+                (named,) = re.findall(
+                    "%s: left by another run, and may not fit this catalogue: (.*)"
+                    % re.escape(catalogue),
+                    said,
+                )
                 self.assertEqual(named.split(", "), [self.path("c." + name) for name in self.MAPS])
                 for name in self.beside():
                     os.remove(self.path(name))
@@ -175,36 +244,62 @@ class Batches(t.Case):
         t.run(image, "-q", "-o", self.path("c.reg"), check=True)
         said = t.run(image, "-o", self.path("c.csv"), check=True).stderr
         self.assertLess({"c.%s.fits" % part for part in self.TABLES}, set(self.beside()))
-        self.assertRegex(said, "c.csv: left by another run, and may not fit this catalogue: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n")
+        self.assertRegex(
+            said,
+            "c.csv: left by another run, and may not fit this catalogue: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n",
+        )
         again = self.rich(self.path("c.fits"))
         self.assertNotIn("earlier", t.run(again, "-o", self.path("none.fits"), check=True).stderr)
-        said = t.run(again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True).stderr
-        self.assertIn("left by another run, and may not fit this catalogue: %s\n" % self.path("c.reg"), said)
+        said = t.run(
+            again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True
+        ).stderr
+        self.assertIn(
+            "left by another run, and may not fit this catalogue: %s\n" % self.path("c.reg"), said
+        )
 
     def bytes_of(self, name):
         with open(self.path(name), "rb") as stream:
             return stream.read()
 
     def test_lists_of_two_formats(self):
-        """The list of injected sources is that of its catalogue: one of another format with the same stem has its own."""
-        images = [self.write(name, t.noise(90, 80, seed=seed, n_sources=6), t.sky_header()) for name, seed in (("a.fits", 1), ("b.fits", 2))]
+        """The list of injected sources is that of its catalogue: one of another format with the
+        same stem has its own."""
+        images = [
+            self.write(name, t.noise(90, 80, seed=seed, n_sources=6), t.sky_header())
+            for name, seed in (("a.fits", 1), ("b.fits", 2))
+        ]
         merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
         t.run(images[1], "-q", "--completeness=5", "--seed=3", "-o", self.path("d.csv"), check=True)
-        t.subprocess.run([merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True)
+        t.subprocess.run(
+            [merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True
+        )
         before = {name: self.bytes_of(name) for name in self.beside("d") + self.beside("q")}
         t.run(images[0], "-q", "--completeness=5", "-o", self.path("d.fits"), check=True)
-        t.subprocess.run([merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True)
+        t.subprocess.run(
+            [merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True
+        )
         self.assertEqual({name: self.bytes_of(name) for name in before}, before)
-        self.assertEqual(sorted(set(self.beside("d")) - before.keys()), ["d.completeness.fits", "d.fits", "d.injections.fits"])
+        self.assertEqual(
+            sorted(set(self.beside("d")) - before.keys()),
+            ["d.completeness.fits", "d.fits", "d.injections.fits"],
+        )
         said = t.run(images[0], "-o", self.path("d.csv"), check=True).stderr
         self.assertIn("d.injections.csv", said)
         self.assertNotIn("d.injections.fits", said)
-        self.assertEqual(self.beside("d"), ["d.completeness.fits", "d.csv", "d.fits", "d.injections.fits"])
+        self.assertEqual(
+            self.beside("d"), ["d.completeness.fits", "d.csv", "d.fits", "d.injections.fits"]
+        )
 
     def test_files_of_others_beside_a_catalogue(self):
-        """What srcfind did not write stays, and is named; so does what the run reads, a table of another catalogue, and a catalogue."""
-        texts = {"gaussians.csv": "Source_id,mine\n", "planes.csv": "", "completeness.csv": "Kind,Width\n", "reliability.csv": "# Low,High,Positive\n",
-                 "injections.csv": "x\nWidth,SNR,True_flux,Xposn,Yposn,Found,\n"}
+        """What srcfind did not write stays, and is named; so does what the run reads, a table of
+        another catalogue, and a catalogue."""
+        texts = {
+            "gaussians.csv": "Source_id,mine\n",
+            "planes.csv": "",
+            "completeness.csv": "Kind,Width\n",
+            "reliability.csv": "# Low,High,Positive\n",
+            "injections.csv": "x\nWidth,SNR,True_flux,Xposn,Yposn,Found,\n",
+        }
         for name, text in texts.items():
             with open(self.path("c." + name), "w") as stream:
                 stream.write(text)
@@ -217,45 +312,77 @@ class Batches(t.Case):
             with open(self.path("c." + name)) as stream:
                 self.assertEqual(stream.read(), text)
         self.assertNotIn("c.reg", said)
-        for name, text in (("fits", None), ("json", "{}"), ("ecsv", "# %ECSV 1.0\n"), ("vot", "<VOTABLE/>")):
+        for name, text in (
+            ("fits", None),
+            ("json", "{}"),
+            ("ecsv", "# %ECSV 1.0\n"),
+            ("vot", "<VOTABLE/>"),
+        ):
             other = self.path("d.gaussians." + name)
             if text is None:
-                fits.BinTableHDU.from_columns([fits.Column("Gaus_id", "K", array=[1])], name="GAUSSIANS").writeto(other)
+                fits.BinTableHDU.from_columns(
+                    [fits.Column("Gaus_id", "K", array=[1])], name="GAUSSIANS"
+                ).writeto(other)
             else:
                 with open(other, "w") as stream:
                     stream.write(text)
-            self.assertIn("left by another run, and may not fit this catalogue: " + other, t.run(image, "-o", self.path("d." + name), check=True).stderr)
+            self.assertIn(
+                "left by another run, and may not fit this catalogue: " + other,
+                t.run(image, "-o", self.path("d." + name), check=True).stderr,
+            )
             os.remove(other)
         self.rich(self.path("e.csv"))
         os.remove(self.path("e.planes.csv"))
         os.symlink(self.path("e.completeness.csv"), self.path("e.planes.csv"))
         at = self.path("e.gaussians.csv")
         said = t.run(image, "--at", at, "-o", self.path("e.csv"), check=True).stderr
-        self.assertEqual([os.path.exists(at), at in said, os.path.islink(self.path("e.planes.csv"))], [True, False, True])
-        images = [self.write(name, t.noise(90, 80, seed=1, n_sources=6), t.sky_header()) for name in ("f.fits", "f.gaussians.fits", "f.planes.fits")]
+        self.assertEqual(
+            [os.path.exists(at), at in said, os.path.islink(self.path("e.planes.csv"))],
+            [True, False, True],
+        )
+        images = [
+            self.write(name, t.noise(90, 80, seed=1, n_sources=6), t.sky_header())
+            for name in ("f.fits", "f.gaussians.fits", "f.planes.fits")
+        ]
         for _ in range(2):
             said = self.run_into("out", images, check=True)
-        self.assertEqual(sorted(os.listdir(self.path("out"))), ["f.csv", "f.gaussians.csv", "f.planes.csv"])
+        self.assertEqual(
+            sorted(os.listdir(self.path("out"))), ["f.csv", "f.gaussians.csv", "f.planes.csv"]
+        )
 
     def test_merged_tables_of_an_earlier_run(self):
         """They go with a merged catalogue, too."""
         merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
-        images = [self.rich(self.path("c.fits")), self.write("b.fits", t.noise(90, 80, seed=2, n_sources=6), t.sky_header())]
+        images = [
+            self.rich(self.path("c.fits")),
+            self.write("b.fits", t.noise(90, 80, seed=2, n_sources=6), t.sky_header()),
+        ]
         for end in ("csv", "fits", "json", "vot", "ecsv"):
             merged = self.path("m." + end)
             words = [*images, "-q", "--merge", merged, "-o", self.path("out"), "-f", "fits"]
-            for program in (t.run, lambda *words, check: t.subprocess.run([merge, self.path("out/b.fits"), self.path("out/sky.fits"), "-o", merged, "-q"], check=check)):
+            for program in (
+                t.run,
+                lambda *words, check: t.subprocess.run(
+                    [merge, self.path("out/b.fits"), self.path("out/sky.fits"), "-o", merged, "-q"],
+                    check=check,
+                ),
+            ):
                 t.run(*words, "--fit", "--save", "gaussians", "--completeness=5", check=True)
-                tables = [self.path("m.%s.%s" % (part, end)) for part in ("gaussians", "completeness")]
+                tables = [
+                    self.path("m.%s.%s" % (part, end)) for part in ("gaussians", "completeness")
+                ]
                 self.assertEqual([os.path.exists(path) for path in tables], [True, True])
                 for name in os.listdir(self.path("out")):
                     if name not in ("b.fits", "sky.fits"):
                         os.remove(self.path("out/" + name))
                 program(*words, check=True)
-                self.assertEqual([os.path.exists(path) for path in [merged, *tables]], [True, False, False])
+                self.assertEqual(
+                    [os.path.exists(path) for path in [merged, *tables]], [True, False, False]
+                )
 
     def test_progress(self):
-        """Failures, sources so far, rate and the time that is left; no line is longer than a terminal."""
+        """Failures, sources so far, rate and the time that is left; no line is longer than a
+        terminal."""
         images = self.images(6)
         result = self.run_into("out", images, "--progress", "always", "--threads", MANY, "-q")
         for i in range(6):
@@ -264,7 +391,9 @@ class Batches(t.Case):
         lines = self.run_into("out", images, "--progress", "always", "--threads", "1", "-q").stderr
         sources = len(contents(self.path("out"))["00.csv"].splitlines()) - 1
         self.assertRegex(lines, r"\[1/8\] \S+%s" % os.path.basename(images[0]))
-        self.assertRegex(lines, r"\[2/8\] %d sources, [0-9.]+ images/s, \d+ s left \S+missing\.fits" % sources)
+        self.assertRegex(
+            lines, r"\[2/8\] %d sources, [0-9.]+ images/s, \d+ s left \S+missing\.fits" % sources
+        )
         self.assertRegex(lines, r"\[3/8\] 1 failed, %d sources, " % sources)
         self.assertRegex(lines, r"\[8/8\] 2 failed, ")
         for line in re.findall(r"\[\d/8\][^\r\n]*", lines):
@@ -276,16 +405,21 @@ class Batches(t.Case):
         self.assertEqual(self.run_into("out", images, "-q").stderr, "")
         result = self.run_into("out", [*images, self.path("none.fits")], "-q")
         self.assertEqual(result.stderr.count("\n"), 2)
-        self.assertRegex(result.stderr, r"\nsrcfind: 3 images: \d+ sources, 1 failed, 0 skipped, [0-9.]+ s\n\Z")
+        self.assertRegex(
+            result.stderr, r"\nsrcfind: 3 images: \d+ sources, 1 failed, 0 skipped, [0-9.]+ s\n\Z"
+        )
 
     def test_interrupted(self):
-        """A signal ends the run and says how far it came; --skip-existing goes on. The catalogue that nobody reads keeps the run
-        in the image after the ones that are done."""
+        """A signal ends the run and says how far it came; --skip-existing goes on. The catalogue
+        that nobody reads keeps the run in the image after the ones that are done."""
         images = self.images(6)
         images.insert(1, self.path("none.fits"))
         os.mkdir(self.path("out"))
         os.mkfifo(self.path("out/03.csv"))
-        for number, words in ((signal.SIGINT, "; --skip-existing goes on"), (signal.SIGTERM, "; --skip-existing goes on")):
+        for number, words in (
+            (signal.SIGINT, "; --skip-existing goes on"),
+            (signal.SIGTERM, "; --skip-existing goes on"),
+        ):
             with t.running(*images, "-o", self.path("out"), "--threads", "1") as process:
                 for line in process.stderr:
                     if line.startswith("srcfind: %s: " % images[3]):
@@ -305,8 +439,13 @@ class Batches(t.Case):
         """The same with one device, with all of them, and where each does what it can."""
         images = self.images()
         self.run_into("one", images, "--cpu", "--threads", "1")
-        for options, settings in ((["--gpu"], {}), (["--gpu", "--threads", "1"], {}), (["--device", "all"], {"DEVICES": 3}),
-                                  ([], {"START": 5}), (["--gpu"], {"SEARCH": 5, "REFUSED": 3})):
+        for options, settings in (
+            (["--gpu"], {}),
+            (["--gpu", "--threads", "1"], {}),
+            (["--device", "all"], {"DEVICES": 3}),
+            ([], {"START": 5}),
+            (["--gpu"], {"SEARCH": 5, "REFUSED": 3}),
+        ):
             result = self.run_into("out", images, "--threads", MANY, *options, env=fake(**settings))
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(contents(self.path("out")), contents(self.path("one")))
@@ -315,9 +454,19 @@ class Batches(t.Case):
 
     @needs_fake
     def test_lost_device(self):
-        """One message says it for all images that a device is missing for; those that were done are there."""
+        """One message says it for all images that a device is missing for; those that were done are
+        there."""
         images = self.images()
-        result = self.run_into("out", images, "--gpu", "--threads", MANY, "--report", self.path("report.csv"), env=fake(LOST=2))
+        result = self.run_into(
+            "out",
+            images,
+            "--gpu",
+            "--threads",
+            MANY,
+            "--report",
+            self.path("report.csv"),
+            env=fake(LOST=2),
+        )
         self.assertEqual(result.returncode, 3)
         done = len(os.listdir(self.path("out")))
         with open(self.path("report.csv")) as stream:
@@ -325,7 +474,10 @@ class Batches(t.Case):
         self.assertEqual(report.count(",done,"), done)
         self.assertNotIn("lost in an earlier search", report)  # what was not searched has no row
         lines = result.stderr.splitlines()
-        self.assertRegex(lines[-2], r"^srcfind: \d+ more images? (was|were) not searched: the device cannot be used$")
+        self.assertRegex(
+            lines[-2],
+            r"^srcfind: \d+ more images? (was|were) not searched: the device cannot be used$",
+        )
         reported = int(re.match(r"srcfind: (\d+) images: .*", lines[-1])[1])
         self.assertEqual(reported + int(lines[-2].split()[1]), len(images))
         self.assertEqual(sum(" sources, rms" in line for line in lines), done)
@@ -353,7 +505,10 @@ class Batches(t.Case):
         self.assertEqual(many.stderr.count("on the GPU (many pixels; fake)"), 2)
         self.assertEqual(contents(self.path("few")), contents(self.path("many")))
         # where there is no device, or no module, nothing is said of one
-        for environment in (fake(DEVICES=0), {**fake(), "SRCFIND_CUDA_MODULE": self.path("none.so")}):
+        for environment in (
+            fake(DEVICES=0),
+            {**fake(), "SRCFIND_CUDA_MODULE": self.path("none.so")},
+        ):
             none = self.run_into("none", images, "--threads", "1", env=environment)
             self.assertEqual(none.stderr.count("on the CPU (no other device; 1 thread)"), 4)
             self.assertNotRegex(none.stderr, "GPU|CUDA|module")
@@ -365,8 +520,15 @@ class Batches(t.Case):
         way_out = "build all targets of srcfind, or install it again"
         asked = t.run("--gpu", *self.images(1), env=environment)
         self.assertEqual([asked.returncode, asked.stdout], [3, ""])
-        self.assertRegex(asked.stderr, r"the CUDA module cannot be loaded \(.*none.so.*\): %s, or use the CPU \(--cpu\)\n\Z" % way_out)
-        self.assertIn("CUDA (its module cannot be loaded: %s)\n" % way_out, t.run("-V", env=environment).stdout)
+        self.assertRegex(
+            asked.stderr,
+            r"the CUDA module cannot be loaded \(.*none.so.*\): %s, or use the CPU \(--cpu\)\n\Z"
+            % way_out,
+        )
+        self.assertIn(
+            "CUDA (its module cannot be loaded: %s)\n" % way_out,
+            t.run("-V", env=environment).stdout,
+        )
 
 
 if __name__ == "__main__":

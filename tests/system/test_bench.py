@@ -1,4 +1,5 @@
-"""--bench: what it measures, says and leaves behind. No time is asserted, only that times belong together."""
+"""--bench: what it measures, says and leaves behind. No time is asserted, only that times belong
+together."""
 import json
 import os
 import subprocess
@@ -10,8 +11,19 @@ import srcfind_test as t
 
 FAKE = os.environ.get("FAKE_CUDA", "")
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
-STAGES = {"floor_read", "scan", "clip", "islands", "search", "measure", "write", "file", "process", "batch",
-          "start"}  # which may be less than the noise
+STAGES = {
+    "floor_read",
+    "scan",
+    "clip",
+    "islands",
+    "search",
+    "measure",
+    "write",
+    "file",
+    "process",
+    "batch",
+    "start",
+}  # which may be less than the noise
 
 
 class Bench(t.Case):
@@ -21,13 +33,47 @@ class Bench(t.Case):
         return [json.loads(line) for line in result.stdout.splitlines()]
 
     def test_every_stage_is_measured(self):
-        report, = self.run_json("--bench=3", "--cpu", "--threads", "2")
+        (report,) = self.run_json("--bench=3", "--cpu", "--threads", "2")
         self.assertEqual((report["rounds"], report["threads"], report["sources"]), (3, 2, 24))
         self.assertEqual((report["width"], report["height"], report["backend"]), (300, 256, "cpu"))
-        self.assertEqual(report["options"], {
-            "patches": None, "spectral-index": None, "kappa": 3, "threshold": 5, "island": 5, "background": "median", "rms": None, "blank": None, "local": None, "rms-box": None,
-            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "connectivity": 4, "min-pixels": 1, "negative": None, "completeness": None, "seed": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
-            "beam": None, "hdu": None, "plane": None, "mask-dilate": None, "mask-fill": None})
+        self.assertEqual(
+            report["options"],
+            {
+                "patches": None,
+                "spectral-index": None,
+                "kappa": 3,
+                "threshold": 5,
+                "island": 5,
+                "background": "median",
+                "rms": None,
+                "blank": None,
+                "local": None,
+                "rms-box": None,
+                "rms-map": None,
+                "background-map": None,
+                "mask": None,
+                "detect-on": None,
+                "measure-in": None,
+                "connectivity": 4,
+                "min-pixels": 1,
+                "negative": None,
+                "completeness": None,
+                "seed": None,
+                "deblend": None,
+                "fit": None,
+                "contrast": None,
+                "group": None,
+                "shapes": None,
+                "scales": None,
+                "at": None,
+                "at-all": None,
+                "beam": None,
+                "hdu": None,
+                "plane": None,
+                "mask-dilate": None,
+                "mask-fill": None,
+            },
+        )
         self.assertEqual(set(report["stages"]) | {"start"}, STAGES)
         median = {name: stage["median_s"] for name, stage in report["stages"].items()}
         self.assertTrue(all(seconds >= 0 for seconds in median.values()), median)
@@ -51,8 +97,20 @@ class Bench(t.Case):
         listed = self.path("list")
         with open(listed, "w") as stream:
             stream.write(SAMPLE + "\n")
-        result = t.run("--ben=1", "--cpu", "-n60", "-i", "3", "--kap", "4", "--kappa=5", "--files-from", listed,
-                       "-f", "json")
+        result = t.run(
+            "--ben=1",
+            "--cpu",
+            "-n60",
+            "-i",
+            "3",
+            "--kap",
+            "4",
+            "--kappa=5",
+            "--files-from",
+            listed,
+            "-f",
+            "json",
+        )
         self.assertEqual([result.returncode, result.stderr], [0, ""])
         report = json.loads(result.stdout)
         self.assertIn("process", report["stages"])
@@ -64,7 +122,9 @@ class Bench(t.Case):
         image = self.path("second.fits")
         cube = fits.ImageHDU(np.array([blank, t.noise(70, 80)]), name="TWO WORDS")
         fits.HDUList([fits.PrimaryHDU(blank), cube]).writeto(image)
-        result = t.run(image, "--bench=1", "--cpu", "--hdu", "TWO WORDS", "--plane", "2", "-f", "json")
+        result = t.run(
+            image, "--bench=1", "--cpu", "--hdu", "TWO WORDS", "--plane", "2", "-f", "json"
+        )
         self.assertEqual([result.returncode, result.stderr], [0, ""])
         report = json.loads(result.stdout)
         self.assertIn("process", report["stages"])
@@ -77,13 +137,22 @@ class Bench(t.Case):
     def test_full_disk(self):
         for options in ([], ["-f", "json"]):
             with open("/dev/full", "w") as full:
-                result = subprocess.run([t.COMMAND, SAMPLE, "--bench=1", "--cpu", *options], stdout=full,
-                                        stderr=subprocess.PIPE, text=True)
+                result = subprocess.run(
+                    [t.COMMAND, SAMPLE, "--bench=1", "--cpu", *options],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
             self.assertEqual(result.returncode, 1)
             self.assertIn("standard output: No space left on device", result.stderr)
 
     def test_wrong_usage(self):
-        for options in (["-o", self.path("c.csv")], ["--skip-existing"], ["-f", "csv"], ["--compare-cpu"]):
+        for options in (
+            ["-o", self.path("c.csv")],
+            ["--skip-existing"],
+            ["-f", "csv"],
+            ["--compare-cpu"],
+        ):
             result = t.run(SAMPLE, "--bench", *options)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn("--bench", result.stderr)

@@ -21,8 +21,12 @@ def manual_entries():
         options = stream.read().split(".Ss Options")[1].split(".Ss Images")[0]
     for item in re.split(r"(?m)^\.It ", options)[1:]:
         head, text = item.split("\n", 1)
-        letter, name, rest = re.fullmatch(r"(?:Fl (\w) , )?Fl -([a-z-]+)(.*)", head).groups(default="")
-        argument = re.sub(r"\b(Ar|Ns)\b", "", rest.replace(" Op ", "[")) + ("]" if " Op " in rest else "")
+        letter, name, rest = re.fullmatch(r"(?:Fl (\w) , )?Fl -([a-z-]+)(.*)", head).groups(
+            default=""
+        )
+        argument = re.sub(r"\b(Ar|Ns)\b", "", rest.replace(" Op ", "[")) + (
+            "]" if " Op " in rest else ""
+        )
         yield letter, name, argument.replace(" ", "").upper(), text
 
 
@@ -37,8 +41,12 @@ def completion(name):
 def complete_in_bash(*words):
     """What bash offers for the last word, cut into words as bash does."""
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _srcfind; printf "%s\\n" "${COMPREPLY[@]}"'
-    return subprocess.run(["bash", "-c", script, "bash", os.path.join(COMPLETIONS, "srcfind"), "srcfind", *words],
-                          capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run(
+        ["bash", "-c", script, "bash", os.path.join(COMPLETIONS, "srcfind"), "srcfind", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
 
 
 def on_terminal(*arguments, **options):
@@ -58,16 +66,21 @@ def on_terminal(*arguments, **options):
 
 
 class Command(t.Case):
-
     def setUp(self):
         super().setUp()
         self.image = self.write("image.fits", t.noise(150, 160), t.sky_header())
 
     def test_catalogue_goes_where_it_is_asked(self):
         printed = t.run(self.image).stdout
-        for arguments, name in ((["-o", "c.csv"], "c.csv"), (["--output=c.csv"], "c.csv"), (["-o", "plain"], "plain"),
-                                (["-o", "c.txt", "-f", "CSV"], "c.txt"), (["-oc.csv"], "c.csv"), (["-o", "c.CSV"], "c.CSV"),
-                                (["-o", "new/dir/"], "new/dir/image.csv")):
+        for arguments, name in (
+            (["-o", "c.csv"], "c.csv"),
+            (["--output=c.csv"], "c.csv"),
+            (["-o", "plain"], "plain"),
+            (["-o", "c.txt", "-f", "CSV"], "c.txt"),
+            (["-oc.csv"], "c.csv"),
+            (["-o", "c.CSV"], "c.CSV"),
+            (["-o", "new/dir/"], "new/dir/image.csv"),
+        ):
             result = t.run(self.image, *arguments, cwd=self.directory.name)
             self.assertEqual([result.returncode, result.stdout], [0, ""])
             with open(self.path(name), newline="") as stream:
@@ -112,35 +125,59 @@ class Command(t.Case):
     def test_summary_line(self):
         result = t.run(self.image)
         n = result.stdout.count("\n") - 1
-        self.assertRegex(result.stderr, r"\Asrcfind: %s: %d sources, rms \S+, median \S+ Jy/beam, "
-                                        r"beam 9 x 7.2 arcsec, 160 x 150 pixels, \S+ ms on the CPU \(.*\)\n\Z" % (re.escape(self.image), n))
+        self.assertRegex(
+            result.stderr,
+            r"\Asrcfind: %s: %d sources, rms \S+, median \S+ Jy/beam, "
+            r"beam 9 x 7.2 arcsec, 160 x 150 pixels, \S+ ms on the CPU \(.*\)\n\Z"
+            % (re.escape(self.image), n),
+        )
         self.assertEqual(t.run(self.image, "-q").stderr, "")
         self.assertEqual(t.run(self.image, "--cpu", "-v").stderr.count("\n"), 2)
 
     @t.unittest.skipUnless(os.environ.get("FAKE_CUDA"), "a build without test hooks")
     def test_quota_of_cpu_time(self):
-        """In a container that may use a part of a CPU there is one thread, unless more are asked for."""
-        for name, text in (("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"), ("proc/self/cgroup", "0::/\n"),
-                           ("sys/fs/cgroup/cpu.max", "60000 100000\n")):
+        """In a container that may use a part of a CPU there is one thread, unless more are asked
+        for."""
+        for name, text in (
+            ("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/self/cgroup", "0::/\n"),
+            ("sys/fs/cgroup/cpu.max", "60000 100000\n"),
+        ):
             os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
             with open(self.path(name), "w") as stream:
                 stream.write(text)
         for options, threads in (([], "1 thread"), (["-j", "3"], "3 threads")):
-            result = t.run(*options, self.image, "-o", self.path("c.csv"), env={**os.environ, "SRCFIND_CGROUP_ROOT": self.directory.name})
+            result = t.run(
+                *options,
+                self.image,
+                "-o",
+                self.path("c.csv"),
+                env={**os.environ, "SRCFIND_CGROUP_ROOT": self.directory.name},
+            )
             self.assertRegex(result.stderr, r"on the CPU \(.*; %s\)\n" % threads)
 
     def test_summary_has_the_noise_that_was_used(self):
         local = r"rms \S+ to \S+ \(median \S+\)"
-        for options, words in ((["--rms", "0.25"], r"rms 0.25 \(given\), median \S+ Jy/beam, beam"),
-                               (["--background=-1.5"], r"rms \S+, background -1.5 \(given\) Jy/beam, beam"),
-                               (["--background", "zero"], r"rms \S+, background 0 \(given\) Jy/beam, beam"),
-                               (["-l"], local + " Jy/beam, in boxes of 75 pixels every 25, beam"),
-                               (["-l", "--background=2"], local + r", background 2 \(given\) Jy/beam, in boxes of 75 pixels"),
-                               (["-l", "--rms=3"], r"rms 3 \(given\) Jy/beam, background in boxes of 75 pixels"),
-                               (["-l", "--rms=3", "--background=2"], r"rms 3 \(given\), background 2 \(given\) Jy/beam, beam")):
+        for options, words in (
+            (["--rms", "0.25"], r"rms 0.25 \(given\), median \S+ Jy/beam, beam"),
+            (["--background=-1.5"], r"rms \S+, background -1.5 \(given\) Jy/beam, beam"),
+            (["--background", "zero"], r"rms \S+, background 0 \(given\) Jy/beam, beam"),
+            (["-l"], local + " Jy/beam, in boxes of 75 pixels every 25, beam"),
+            (
+                ["-l", "--background=2"],
+                local + r", background 2 \(given\) Jy/beam, in boxes of 75 pixels",
+            ),
+            (["-l", "--rms=3"], r"rms 3 \(given\) Jy/beam, background in boxes of 75 pixels"),
+            (
+                ["-l", "--rms=3", "--background=2"],
+                r"rms 3 \(given\), background 2 \(given\) Jy/beam, beam",
+            ),
+        ):
             self.assertRegex(t.run(self.image, *options).stderr, "sources, " + words)
         flat = self.write("flat.fits", np.full((60, 70), 7, np.float32))
-        self.assertIn("no noise to measure: the clip leaves pixels of one value only, 7,", t.run(flat).stderr)
+        self.assertIn(
+            "no noise to measure: the clip leaves pixels of one value only, 7,", t.run(flat).stderr
+        )
         self.assertIn(", rms 2 (given), median 7 (no unit),", t.run(flat, "--rms", "2").stderr)
 
     def test_one_value_that_may_be_padding(self):
@@ -148,22 +185,31 @@ class Command(t.Case):
         image = np.full((60, 70), np.float32(-2.2152797e-09))
         image[20:30, 20:30] = t.noise(10, 10)
         path = self.write("padded.fits", image)
-        hint = re.search(r"one value only, -2.21528e-09 \(if they are padding: (--blank \S+)\),", t.run(path).stderr).group(1)
+        hint = re.search(
+            r"one value only, -2.21528e-09 \(if they are padding: (--blank \S+)\),",
+            t.run(path).stderr,
+        ).group(1)
         self.assertRegex(t.run(path, *hint.split()).stderr, "sources, rms")
 
     def test_file_that_looks_like_an_option(self):
         self.write("-dash.fits", t.noise(40, 40))
-        for name, words in (("-dash.fits", "there is no option -d; the file is ./-dash.fits\n"),
-                            ("-dish.fits", "there is no option -d: --help lists all\n")):
+        for name, words in (
+            ("-dash.fits", "there is no option -d; the file is ./-dash.fits\n"),
+            ("-dish.fits", "there is no option -d: --help lists all\n"),
+        ):
             result = t.run(name, cwd=self.directory.name)
             self.assertEqual([result.returncode, result.stderr], [2, "srcfind: " + words])
         self.assertEqual(t.run("./-dash.fits", cwd=self.directory.name).returncode, 0)
 
     def test_summary_names_the_part(self):
         path = self.path("parts.fits")
-        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)
-        self.assertIn(", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ",
-                      t.run(path, "--plane", "3").stderr)
+        fits.HDUList(
+            [fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]
+        ).writeto(path)
+        self.assertIn(
+            ", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ",
+            t.run(path, "--plane", "3").stderr,
+        )
 
     def test_absurd_beam_is_seen(self):
         path = self.write("arcsec.fits", t.noise(50, 50), t.sky_header(BMAJ=12.0, BMIN=8.0))
@@ -171,15 +217,21 @@ class Command(t.Case):
 
     def test_several_images(self):
         for name in ("a.fits", "b.fit", "c.fits.gz", "d.FITS", "e"):
-            self.write(name + (".tmp.fits" if name in ("b.fit", "d.FITS", "e") else ""), t.noise(40, 40))
+            self.write(
+                name + (".tmp.fits" if name in ("b.fit", "d.FITS", "e") else ""), t.noise(40, 40)
+            )
         os.rename(self.path("b.fit.tmp.fits"), self.path("b.fit"))
         os.rename(self.path("d.FITS.tmp.fits"), self.path("d.FITS"))
         os.rename(self.path("e.tmp.fits"), self.path("e"))
         names = ["a.fits", "b.fit", "c.fits.gz", "d.FITS", "e"]
         result = t.run(*names, "-o", "out", "-f", "json", cwd=self.directory.name)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.json", "b.json", "c.json", "d.json", "e.json"])
-        self.assertRegex(result.stderr.splitlines()[-1], r"^srcfind: 5 images: \d+ sources, 0 failed, 0 skipped")
+        self.assertEqual(
+            sorted(os.listdir(self.path("out"))), ["a.json", "b.json", "c.json", "d.json", "e.json"]
+        )
+        self.assertRegex(
+            result.stderr.splitlines()[-1], r"^srcfind: 5 images: \d+ sources, 0 failed, 0 skipped"
+        )
 
     def test_several_images_without_a_directory(self):
         result = t.run("a.fits", "b.fits", "c.fits")
@@ -197,18 +249,31 @@ class Command(t.Case):
                     with open(self.path("list"), "w") as stream:
                         stream.write("none.fits\n")
                     result = t.run(*images, "-o", path, cwd=self.directory.name)
-                    self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1])
-                    self.assertIn("%s: several images or planes, or a list, need a directory, and this is a file" % path, result.stderr)
+                    self.assertEqual(
+                        [result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1]
+                    )
+                    self.assertIn(
+                        "%s: several images or planes, or a list, need a directory, and this is a file"
+                        % path,
+                        result.stderr,
+                    )
             result = t.run("image.fits", "image.fits", "-o", name, cwd=self.directory.name)
-            self.assertIn("name a directory, or say --merge FILE for one catalogue of all\n", result.stderr)
+            self.assertIn(
+                "name a directory, or say --merge FILE for one catalogue of all\n", result.stderr
+            )
             result = t.run("image.fits", "-o", name + "/", cwd=self.directory.name)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
-            self.assertIn("%s/: the / at the end means a directory, and this is a file: leave the / out" % name, result.stderr)
+            self.assertIn(
+                "%s/: the / at the end means a directory, and this is a file: leave the / out"
+                % name,
+                result.stderr,
+            )
             with open(self.path(name)) as stream:
                 self.assertEqual(stream.read(), "text")
 
     def test_value_of_a_flag(self):
-        """A value after an option that takes none counts as an image: the message says that there is none."""
+        """A value after an option that takes none counts as an image: the message says that there
+        is none."""
         path = self.write("image.fits", t.noise(30, 40))
         result = t.run("-l", "60", path, "-o", self.path("c.csv"))
         self.assertEqual([result.returncode, result.stdout], [2, ""])
@@ -219,14 +284,23 @@ class Command(t.Case):
         out = self.path("out")
         for form in ("csv", "json"):
             whole, path = t.run(self.image, "-f", form).stdout, os.path.join(out, "image." + form)
-            for text, skipped in ((whole, True), ("", False), (whole[:len(whole) // 2].rstrip("\n"), False),
-                                  ("\0" * 4096, False), ("\0" * 4096 + whole[4096:], False), ("mine\n", False),
-                                  (whole.replace("1", "2"), True), (whole[:5], False)):
+            for text, skipped in (
+                (whole, True),
+                ("", False),
+                (whole[: len(whole) // 2].rstrip("\n"), False),
+                ("\0" * 4096, False),
+                ("\0" * 4096 + whole[4096:], False),
+                ("mine\n", False),
+                (whole.replace("1", "2"), True),
+                (whole[:5], False),
+            ):
                 os.makedirs(out, exist_ok=True)
                 with open(path, "w") as stream:
                     stream.write(text)
                 result = t.run(self.image, "-o", out, "-f", form, "--skip-existing")
-                self.assertEqual([result.returncode, "skipped" in result.stderr], [0, skipped], result.stderr)
+                self.assertEqual(
+                    [result.returncode, "skipped" in result.stderr], [0, skipped], result.stderr
+                )
                 with open(path) as stream:
                     self.assertEqual(stream.read(), text if skipped else whole)
         self.assertEqual(sorted(os.listdir(out)), ["image.csv", "image.json"])
@@ -238,15 +312,21 @@ class Command(t.Case):
         for source, data in ((self.path("list"), None), ("-", "%s\n%s\n" % (self.image, other))):
             result = t.run("--files-from", source, "-o", self.path("out"), input=data)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertEqual(sorted(os.listdir(self.path("out"))), ["a name with spaces.csv", "image.csv"])
+            self.assertEqual(
+                sorted(os.listdir(self.path("out"))), ["a name with spaces.csv", "image.csv"]
+            )
         self.assertEqual(t.run("--files-from", self.path("none")).returncode, 2)
-        result = t.run("--files-from", "-", "-o", self.path("out"), input="%s\r\n%s\r\n" % (self.image, other))
+        result = t.run(
+            "--files-from", "-", "-o", self.path("out"), input="%s\r\n%s\r\n" % (self.image, other)
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         odd = self.path("a\rb.fits")
         shutil.copyfile(self.image, odd)
         t.run("--files-from", "-", "-o", self.path("odd"), input=odd + "\r\n", check=True)
         self.assertEqual(os.listdir(self.path("odd")), ["a\rb.csv"])
-        result = t.run("--files-from", "-", "-o", self.path("nul"), input="%s\0%s\0" % (self.image, other))
+        result = t.run(
+            "--files-from", "-", "-o", self.path("nul"), input="%s\0%s\0" % (self.image, other)
+        )
         self.assertEqual(result.returncode, 2)
         self.assertIn("NUL", result.stderr)
 
@@ -255,41 +335,76 @@ class Command(t.Case):
         twin = self.path("image.fit")
         os.link(other, twin)
         for arguments, words in (
-                ([], "no image"), (["--nonsense"], "no option --nonsense"), (["-x"], "no option -x"),
-                ([self.image, "-k"], "--kappa needs a value: K"), (["--quiet=1"], "--quiet takes no value"),
-                ([self.image, "--treshold", "4"], "did you mean --threshold?"), (["-j", "0"], "--threads: '0'"),
-                (["--tresh=3"], "no option --tresh"), (["--f"], "--format or --fit or --files-from or --fail-fast"),
-                ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
-                ([self.image, "-n", "5,5"], "--threshold: '5,5' is not a number above 0: write a point for the comma\n"),
-                ([self.image, "--background", "0,5"], "a number: write a point for the comma\n"),
-                ([self.image, "-n", "five"], "--threshold: 'five' is not a number above 0\n"), ([self.image, "-n", "nan"], "--threshold"),
-                ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "--island: 6 is above the threshold, 5"),
-                ([self.image, "--background", "mean"], "median, zero or a number"), ([self.image, "--connectivity", "6"], "4 or 8"),
-                ([self.image, "--min-pixels", "0"], "--min-pixels"), ([self.image, "--beam", "1,2"], "--beam"),
-                ([self.image, "--beam", "0,1,2"], "--beam"), ([self.image, "--plane", "0"], "--plane"),
-                ([self.image, "--plane", "1,,2"], "--plane"), ([self.image, "--threads", "0"], "--threads"),
-                ([self.image, "--threads", "9999"], "--threads"), ([self.image, "--device", "gpu"], "--device"),
-                (["-"], "not from standard input"), ([self.image, "--device-memory", "0"], "--device-memory"),
-                ([self.image, "--progress", "often"], "--progress"), ([self.image, "-f", "fts"], "reg"),
-                ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
-                ([self.image, self.image, "-o", self.path("out")], "given twice"),
-                ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
-                ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fts")], ".csv"),
-                ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
-                ([self.image, "-o", self.path("c.regions")], ".csv, .csv.gz, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
-                ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json"),
-                ([self.image, "--contrast", "0"], "--contrast: '0' is not a number above 0"), ([self.image, "--at", ""], "--at"),
-                ([self.image, "--at", "c.csv", "--negative"], "--at: fluxes at given positions have either sign"),
-                ([self.image, "--at", "c.csv", "--fit", "--negative"], "--negative"),
-                ([self.image, "--at", "c.csv", "--deblend"], "leave --deblend out, or add --fit"),
-                ([self.image, "--at", "c.csv", "--contrast", "2"], "leave --contrast out, or add --fit"),
-                ([self.image, "--at", "c.csv", "--fit", "--shapes", "beam"], "--at: fits at given positions hold the catalogue's shapes: leave --shapes out"),
-                ([self.image, "--shapes", "point"], "--shapes: 'point' is not auto, free or beam")):
+            ([], "no image"),
+            (["--nonsense"], "no option --nonsense"),
+            (["-x"], "no option -x"),
+            ([self.image, "-k"], "--kappa needs a value: K"),
+            (["--quiet=1"], "--quiet takes no value"),
+            ([self.image, "--treshold", "4"], "did you mean --threshold?"),
+            (["-j", "0"], "--threads: '0'"),
+            (["--tresh=3"], "no option --tresh"),
+            (["--f"], "--format or --fit or --files-from or --fail-fast"),
+            ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
+            (
+                [self.image, "-n", "5,5"],
+                "--threshold: '5,5' is not a number above 0: write a point for the comma\n",
+            ),
+            ([self.image, "--background", "0,5"], "a number: write a point for the comma\n"),
+            ([self.image, "-n", "five"], "--threshold: 'five' is not a number above 0\n"),
+            ([self.image, "-n", "nan"], "--threshold"),
+            ([self.image, "-n", "5x"], "--threshold"),
+            ([self.image, "-i", "6"], "--island: 6 is above the threshold, 5"),
+            ([self.image, "--background", "mean"], "median, zero or a number"),
+            ([self.image, "--connectivity", "6"], "4 or 8"),
+            ([self.image, "--min-pixels", "0"], "--min-pixels"),
+            ([self.image, "--beam", "1,2"], "--beam"),
+            ([self.image, "--beam", "0,1,2"], "--beam"),
+            ([self.image, "--plane", "0"], "--plane"),
+            ([self.image, "--plane", "1,,2"], "--plane"),
+            ([self.image, "--threads", "0"], "--threads"),
+            ([self.image, "--threads", "9999"], "--threads"),
+            ([self.image, "--device", "gpu"], "--device"),
+            (["-"], "not from standard input"),
+            ([self.image, "--device-memory", "0"], "--device-memory"),
+            ([self.image, "--progress", "often"], "--progress"),
+            ([self.image, "-f", "fts"], "reg"),
+            ([self.image, other], "-o DIR"),
+            ([self.image, other, "-o", self.path("c.csv")], "directory"),
+            ([self.image, self.image, "-o", self.path("out")], "given twice"),
+            ([self.image, "--beam", "1,2,3"], "MAJ the longer"),
+            ([self.image, twin, "-o", self.path("out")], "both"),
+            ([self.image, "-o", self.image, "-f", "csv"], "replace an image"),
+            ([self.image, "-o", self.path("c.fts")], ".csv"),
+            ([self.image, "-o", self.path("c.FTS")], ".csv"),
+            ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
+            ([self.image, "-o", self.path("c.regions")], ".csv, .csv.gz, .json"),
+            ([self.image, "-o", self.path("c.tbl")], "--format"),
+            ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json"),
+            ([self.image, "--contrast", "0"], "--contrast: '0' is not a number above 0"),
+            ([self.image, "--at", ""], "--at"),
+            (
+                [self.image, "--at", "c.csv", "--negative"],
+                "--at: fluxes at given positions have either sign",
+            ),
+            ([self.image, "--at", "c.csv", "--fit", "--negative"], "--negative"),
+            ([self.image, "--at", "c.csv", "--deblend"], "leave --deblend out, or add --fit"),
+            (
+                [self.image, "--at", "c.csv", "--contrast", "2"],
+                "leave --contrast out, or add --fit",
+            ),
+            (
+                [self.image, "--at", "c.csv", "--fit", "--shapes", "beam"],
+                "--at: fits at given positions hold the catalogue's shapes: leave --shapes out",
+            ),
+            ([self.image, "--shapes", "point"], "--shapes: 'point' is not auto, free or beam"),
+        ):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
                 self.assertIn(words, result.stderr)
-                self.assertTrue(all(line.startswith("srcfind: ") for line in result.stderr.splitlines()))
+                self.assertTrue(
+                    all(line.startswith("srcfind: ") for line in result.stderr.splitlines())
+                )
         self.assertFalse(os.path.exists(self.path("out")))
 
     def test_first_steps(self):
@@ -298,31 +413,64 @@ class Command(t.Case):
             stream.write("no image")
         open(self.path("empty.fits"), "w").close()
         for arguments, status, words in (
-                ([], 2, "no image given: try `srcfind image.fits`, or --help"),
-                (["help"], 2, "did you mean --help?"), (["version"], 2, "did you mean --version?"), ([""], 2, "an empty name is no image"),
-                (["image.fits", "-x"], 2, "there is no option -x: --help lists all"),
-                (["image.fits", "--xyzzy"], 2, "there is no option --xyzzy: --help lists all"),
-                (["image.fits", "--treshold", "5"], 2, "did you mean --threshold?"),
-                (["image.fits", "--thresh_pix=7"], 2, "there is no option --thresh_pix; did you mean --threshold?"),
-                (["image.fits", "--seedclip", "7"], 2, "did you mean --threshold?"), (["image.fits", "--rms_box", "7"], 2, "did you mean --rms-box?"),
-                (["image.fits", "--DETECT_MINAREA", "7"], 2, "did you mean --min-pixels?"),
-                (["image.fits", "-fit"], 2, "-fit: long options have two hyphens: --fit"), (["-rms-box=7", "image.fits"], 2, "hyphens: --rms-box=7"),
-                (["image.fits", "--scales", "2,4"], 2, "--scales 2,4: its value stands behind `=`: --scales=2,4"),
-                (["--bench", "3", "image.fits"], 2, "--bench=3"),
-                (["image.fits", "-f", "list"], 2, "is not csv, json, votable, fits, ecsv, reg, crtf, skymodel, sagecal or table"),
-                (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
-                (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
-                (["image.fits", "image.fits"], 2, "-o DIR writes a file for each"),
-                (["image.fits", "text.csv", "b.fits"], 2, "-o DIR writes a file for each"),
-                (["image.fits", "none.fits"], 2, "-o DIR writes a file for each"),
-                (["image.fits", "-o", "none/c.csv"], 1, "none/c.csv: the catalogue cannot be written: there is no such directory"),
-                (["none.fits"], 1, "none.fits: No such file or directory"), (["."], 1, ".: a directory: name the images in it"),
-                (["text.fits"], 1, "text.fits: not a FITS file"), (["empty.fits"], 1, "empty.fits: the file is empty"),
-                (["tiles/*.fits"], 1, "tiles/*.fits: No such file or directory: the shell found no file of this pattern"),
-                (["https://a.org/b.fits"], 1, "https://a.org/b.fits: No such file or directory: an image is a file, not a URL")):
+            ([], 2, "no image given: try `srcfind image.fits`, or --help"),
+            (["help"], 2, "did you mean --help?"),
+            (["version"], 2, "did you mean --version?"),
+            ([""], 2, "an empty name is no image"),
+            (["image.fits", "-x"], 2, "there is no option -x: --help lists all"),
+            (["image.fits", "--xyzzy"], 2, "there is no option --xyzzy: --help lists all"),
+            (["image.fits", "--treshold", "5"], 2, "did you mean --threshold?"),
+            (
+                ["image.fits", "--thresh_pix=7"],
+                2,
+                "there is no option --thresh_pix; did you mean --threshold?",
+            ),
+            (["image.fits", "--seedclip", "7"], 2, "did you mean --threshold?"),
+            (["image.fits", "--rms_box", "7"], 2, "did you mean --rms-box?"),
+            (["image.fits", "--DETECT_MINAREA", "7"], 2, "did you mean --min-pixels?"),
+            (["image.fits", "-fit"], 2, "-fit: long options have two hyphens: --fit"),
+            (["-rms-box=7", "image.fits"], 2, "hyphens: --rms-box=7"),
+            (
+                ["image.fits", "--scales", "2,4"],
+                2,
+                "--scales 2,4: its value stands behind `=`: --scales=2,4",
+            ),
+            (["--bench", "3", "image.fits"], 2, "--bench=3"),
+            (
+                ["image.fits", "-f", "list"],
+                2,
+                "is not csv, json, votable, fits, ecsv, reg, crtf, skymodel, sagecal or table",
+            ),
+            (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
+            (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
+            (["image.fits", "image.fits"], 2, "-o DIR writes a file for each"),
+            (["image.fits", "text.csv", "b.fits"], 2, "-o DIR writes a file for each"),
+            (["image.fits", "none.fits"], 2, "-o DIR writes a file for each"),
+            (
+                ["image.fits", "-o", "none/c.csv"],
+                1,
+                "none/c.csv: the catalogue cannot be written: there is no such directory",
+            ),
+            (["none.fits"], 1, "none.fits: No such file or directory"),
+            (["."], 1, ".: a directory: name the images in it"),
+            (["text.fits"], 1, "text.fits: not a FITS file"),
+            (["empty.fits"], 1, "empty.fits: the file is empty"),
+            (
+                ["tiles/*.fits"],
+                1,
+                "tiles/*.fits: No such file or directory: the shell found no file of this pattern",
+            ),
+            (
+                ["https://a.org/b.fits"],
+                1,
+                "https://a.org/b.fits: No such file or directory: an image is a file, not a URL",
+            ),
+        ):
             with self.subTest(arguments):
                 result = t.run(*arguments, cwd=self.directory.name)
-                self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1])
+                self.assertEqual(
+                    [result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1]
+                )
                 self.assertTrue(result.stderr.startswith("srcfind: "))
                 self.assertIn(words, result.stderr)
 
@@ -331,11 +479,23 @@ class Command(t.Case):
         at, out = self.path("at.csv"), self.path("c.csv")
         with open(at, "w") as stream:
             stream.write("Xposn,Yposn\n5,5\n")
-        for options, note in ((["--skip-existing"], "--skip-existing has no effect without -o, which names the catalogues"), (["--skip-existing", "-o", out], None),
-                              (["--at", at, "-i", "3"], "--island has no effect with --at, which measures at all positions"), (["--at", at], None),
-                              (["--mask-dilate", "2", "-o", out], "--mask-dilate has no effect without --save mask"), (["--mask-fill"], "--mask-fill has no effect"),
-                              (["--mask-dilate", "2", "--save", "mask", "-o", out], None), (["--mask-fill", "-q"], None),
-                              (["--cpu", "--device-memory", "9"], "--device-memory has no effect with --cpu")):
+        for options, note in (
+            (
+                ["--skip-existing"],
+                "--skip-existing has no effect without -o, which names the catalogues",
+            ),
+            (["--skip-existing", "-o", out], None),
+            (
+                ["--at", at, "-i", "3"],
+                "--island has no effect with --at, which measures at all positions",
+            ),
+            (["--at", at], None),
+            (["--mask-dilate", "2", "-o", out], "--mask-dilate has no effect without --save mask"),
+            (["--mask-fill"], "--mask-fill has no effect"),
+            (["--mask-dilate", "2", "--save", "mask", "-o", out], None),
+            (["--mask-fill", "-q"], None),
+            (["--cpu", "--device-memory", "9"], "--device-memory has no effect with --cpu"),
+        ):
             with self.subTest(options):
                 result = t.run(self.image, *options, check=True)
                 notes = [line for line in result.stderr.splitlines() if "has no effect" in line]
@@ -343,17 +503,35 @@ class Command(t.Case):
                 self.assertIn(note or "", "".join(notes))
 
     def test_suffix_of_another_format(self):
-        """--format counts, and a note says so; none where they agree, of a suffix that is of no format, in a directory, and with -q."""
-        for name, form, other in (("c.json", "votable", "json"), ("c.json", "VOT", "json"), ("c.csv.gz", "json", "csv"), ("c.txt", "csv", "table"), ("c.XML", "ecsv", "votable"),
-                                  ("c.json", "json", None), ("c.json.gz", "json", None), ("c.xml", "votable", None), ("c.fit", "fits", None), ("c.dat", "json", None),
-                                  ("c", "json", None), ("out.vot/", "csv", None)):
+        """--format counts, and a note says so; none where they agree, of a suffix that is of no
+        format, in a directory, and with -q."""
+        for name, form, other in (
+            ("c.json", "votable", "json"),
+            ("c.json", "VOT", "json"),
+            ("c.csv.gz", "json", "csv"),
+            ("c.txt", "csv", "table"),
+            ("c.XML", "ecsv", "votable"),
+            ("c.json", "json", None),
+            ("c.json.gz", "json", None),
+            ("c.xml", "votable", None),
+            ("c.fit", "fits", None),
+            ("c.dat", "json", None),
+            ("c", "json", None),
+            ("out.vot/", "csv", None),
+        ):
             with self.subTest(name, form=form):
                 result = t.run(self.image, "-f", form, "-o", self.path(name), check=True)
                 written = "votable" if form == "VOT" else form
-                note = "srcfind: %s: its format is %s, as --format says, but its suffix is that of %s, by which programs may read it: rename it\n" % (self.path(name), written, other)
+                note = (
+                    "srcfind: %s: its format is %s, as --format says, but its suffix is that of %s, by which programs may read it: rename it\n"
+                    % (self.path(name), written, other)
+                )
                 self.assertEqual(result.stderr.count("its format is"), other is not None)
                 self.assertIn(note if other else "", result.stderr)
-                self.assertEqual(t.run(self.image, "-q", "-f", form, "-o", self.path(name), check=True).stderr, "")
+                self.assertEqual(
+                    t.run(self.image, "-q", "-f", form, "-o", self.path(name), check=True).stderr,
+                    "",
+                )
         with open(self.path("c.json")) as stream:
             self.assertEqual(stream.read(1), "{")
         t.run(self.image, "-q", "-f", "votable", "-o", self.path("c.json"), check=True)
@@ -369,7 +547,15 @@ class Command(t.Case):
         """A pipe and a log get lines, and no control characters."""
         log = self.path("log")
         with open(log, "w") as stream:
-            t.run(self.image, "-v", "-o", self.path("c.csv"), capture_output=False, stderr=stream, check=True)
+            t.run(
+                self.image,
+                "-v",
+                "-o",
+                self.path("c.csv"),
+                capture_output=False,
+                stderr=stream,
+                check=True,
+            )
         with open(log) as stream:
             text = stream.read()
         self.assertEqual(text.count("srcfind: %s: " % self.image), 2)
@@ -381,7 +567,9 @@ class Command(t.Case):
             stream.write(image + "\n")
         result = t.run("--files-from", self.path("x.csv"), "-o", self.directory.name)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("x.csv: the catalogue of " + image + " would replace the list of images", result.stderr)
+        self.assertIn(
+            "x.csv: the catalogue of " + image + " would replace the list of images", result.stderr
+        )
         with open(self.path("x.csv")) as stream:
             self.assertEqual(stream.read(), image + "\n")
 
@@ -392,7 +580,10 @@ class Command(t.Case):
         for name in ("c.csv", "link.csv"):
             result = t.run(self.image, "--at", self.path("c.csv"), "-o", self.path(name))
             self.assertEqual(result.returncode, 2)
-            self.assertIn(name + ": the catalogue of " + self.image + " would replace the catalogue of --at", result.stderr)
+            self.assertIn(
+                name + ": the catalogue of " + self.image + " would replace the catalogue of --at",
+                result.stderr,
+            )
         with open(self.path("c.csv")) as stream:
             self.assertEqual(stream.read(), "RA,DEC\n")
 
@@ -427,52 +618,80 @@ class Command(t.Case):
     def test_options_change_what_is_found(self):
         def n(*options):
             return len(t.find(self.image, *options)["sources"])
+
         self.assertGreater(n("-n", "3"), n())
         self.assertLess(n("-n", "20"), n())
         self.assertLess(n("--min-pixels", "8"), n())
         self.assertLessEqual(n("--connectivity", "8"), n())
         lower = t.find(self.image, "-i", "2")["sources"]
-        self.assertGreater(sum(s["N_pix"] for s in lower), sum(s["N_pix"] for s in t.find(self.image)["sources"]))
-        self.assertLess(t.find(self.image, "-k", "2")["background"]["rms"], t.find(self.image)["background"]["rms"])
+        self.assertGreater(
+            sum(s["N_pix"] for s in lower), sum(s["N_pix"] for s in t.find(self.image)["sources"])
+        )
+        self.assertLess(
+            t.find(self.image, "-k", "2")["background"]["rms"],
+            t.find(self.image)["background"]["rms"],
+        )
 
     def test_round_beam(self):
-        self.assertEqual(t.run(self.image, "--beam", "10").stdout, t.run(self.image, "--beam", "10,10,0").stdout)
+        self.assertEqual(
+            t.run(self.image, "--beam", "10").stdout, t.run(self.image, "--beam", "10,10,0").stdout
+        )
         self.assertNotEqual(t.run(self.image, "--beam", "10").stdout, t.run(self.image).stdout)
 
     def test_parts_of_a_file_are_listed(self):
         """Where --hdu or --plane names none of them."""
         path = self.path("parts.fits")
-        table = fits.BinTableHDU.from_columns([fits.Column("A", "E", array=np.zeros(3))], name="INFO")
-        cube = fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), fits.Header({"CTYPE3": "FREQ"}), name="SCI")
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column("A", "E", array=np.zeros(3))], name="INFO"
+        )
+        cube = fits.ImageHDU(
+            np.zeros((2, 3, 40, 50), np.float32), fits.Header({"CTYPE3": "FREQ"}), name="SCI"
+        )
         fits.HDUList([fits.PrimaryHDU(), cube, table]).writeto(path)
-        for arguments, words in ((["--hdu", "NONE"], "0 (no image), 1 SCI (50 x 40 x 3 x 2), 2 INFO (table)"),
-                                 (["--hdu", "7"], "1 SCI (50 x 40 x 3 x 2)"), (["--hdu", "2"], "1 SCI (50 x 40 x 3 x 2)"),
-                                 (["--plane", "4"], "on axis 3; its axes are 1 (50), 2 (40), 3 (FREQ, 3), 4 (2)")):
+        for arguments, words in (
+            (["--hdu", "NONE"], "0 (no image), 1 SCI (50 x 40 x 3 x 2), 2 INFO (table)"),
+            (["--hdu", "7"], "1 SCI (50 x 40 x 3 x 2)"),
+            (["--hdu", "2"], "1 SCI (50 x 40 x 3 x 2)"),
+            (["--plane", "4"], "on axis 3; its axes are 1 (50), 2 (40), 3 (FREQ, 3), 4 (2)"),
+        ):
             with self.subTest(arguments):
                 result = t.run(path, *arguments)
-                self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
+                self.assertEqual(
+                    [result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1]
+                )
                 self.assertIn(words, result.stderr)
 
     def test_images_and_tables_of_one_name(self):
         """--hdu takes the image of a name, whatever else has it."""
         path = self.path("parts.fits")
-        table = fits.BinTableHDU.from_columns([fits.Column("A", "E", array=np.zeros(3))], name="SCI")
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column("A", "E", array=np.zeros(3))], name="SCI"
+        )
         image = fits.ImageHDU(t.noise(40, 50), t.sky_header(), name="SCI")
-        alone = fits.BinTableHDU.from_columns([fits.Column("A", "E", array=np.zeros(3))], name="LOG")
+        alone = fits.BinTableHDU.from_columns(
+            [fits.Column("A", "E", array=np.zeros(3))], name="LOG"
+        )
         fits.HDUList([fits.PrimaryHDU(), table, image, alone]).writeto(path)
         for name in ("SCI", "sci", "2"):
             self.assertEqual(t.find(path, "--hdu", name)["image"]["hdu"], 2)
         for name in ("LOG", "1"):
             result = t.run(path, "--hdu", name)
             self.assertEqual([result.returncode, result.stdout], [1, ""])
-            self.assertIn("HDU %s is not an image of two or more axes; there are: 0 (no image), 1 SCI (table)" % name, result.stderr)
+            self.assertIn(
+                "HDU %s is not an image of two or more axes; there are: 0 (no image), 1 SCI (table)"
+                % name,
+                result.stderr,
+            )
 
     def test_extended_names_mean_nothing(self):
         name = "image.fits[1:10,1:10]"
         os.link(self.image, self.path(name))
         self.assertEqual(t.run(name, cwd=self.directory.name).stdout, t.run(self.image).stdout)
         for name in ("-image.fits", "~image.fits", "image.fits(out)", "http:x.fits.gz", "a+1.fits"):
-            path = self.write(os.path.basename("plain.fits.gz") if name.endswith("gz") else "plain.fits", t.noise(50, 50))
+            path = self.write(
+                os.path.basename("plain.fits.gz") if name.endswith("gz") else "plain.fits",
+                t.noise(50, 50),
+            )
             os.rename(path, self.path(name))
             with self.subTest(name):
                 result = t.run("-q", "--", name, cwd=self.directory.name)
@@ -489,7 +708,9 @@ class Command(t.Case):
         self.assertTrue(shown.split("\x1b[K")[-1].startswith("Source_id,"), shown)
 
     def test_abbreviations(self):
-        self.assertEqual(t.run(self.image, "--thresh", "7").stdout, t.run(self.image, "--threshold", "7").stdout)
+        self.assertEqual(
+            t.run(self.image, "--thresh", "7").stdout, t.run(self.image, "--threshold", "7").stdout
+        )
         self.assertEqual(t.run(self.image, "--shar", "1/1").returncode, 0)
         for abbreviation in ("--th=7", "--sha=1/1"):
             self.assertEqual(t.run(self.image, abbreviation).returncode, 2)
@@ -509,10 +730,16 @@ class Comparison(t.Case):
 
     def setUp(self):
         super().setUp()
-        self.images = [self.write("%s.fits" % name, t.noise(90, 80, seed=i), t.sky_header()) for i, name in enumerate("ab")]
+        self.images = [
+            self.write("%s.fits" % name, t.noise(90, 80, seed=i), t.sky_header())
+            for i, name in enumerate("ab")
+        ]
 
     def compare(self, *arguments, **settings):
-        environment = {"SRCFIND_CUDA_MODULE": FAKE, **{"FAKE_CUDA_" + name: value for name, value in settings.items()}}
+        environment = {
+            "SRCFIND_CUDA_MODULE": FAKE,
+            **{"FAKE_CUDA_" + name: value for name, value in settings.items()},
+        }
         return t.run("--compare-cpu", *arguments, env={**os.environ, **environment})
 
     def test_same(self):
@@ -523,8 +750,12 @@ class Comparison(t.Case):
     def test_json(self):
         result = self.compare(*self.images, "-f", "json")
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        for image, report in zip(self.images, map(json.loads, result.stdout.splitlines()), strict=True):
-            self.assertEqual([report["image"], report["same"], report["differences"]], [image, True, []])
+        for image, report in zip(
+            self.images, map(json.loads, result.stdout.splitlines()), strict=True
+        ):
+            self.assertEqual(
+                [report["image"], report["same"], report["differences"]], [image, True, []]
+            )
             self.assertGreater(report["statistics"]["rms"]["cpu"], 0)
             self.assertTrue(report["csv_bytes"]["same"] and report["csv_bytes"]["cpu"] > 100)
 
@@ -544,13 +775,18 @@ class Comparison(t.Case):
 @t.unittest.skipIf(t.SANITIZED, "sanitizers have checks of their own")
 @t.unittest.skipUnless(shutil.which("readelf"), "readelf is not installed")
 class Hardening(t.unittest.TestCase):
-
     def test_command_is_hardened(self):
-        facts = subprocess.run(["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", t.COMMAND],
-                               capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}).stdout
+        facts = subprocess.run(
+            ["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", t.COMMAND],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "LC_ALL": "C"},
+        ).stdout
         self.assertRegex(facts, r"Type: +DYN")
         words = ["GNU_RELRO", "BIND_NOW", "__stack_chk_fail"]
-        if os.environ.get("SRCFIND_OPTIMIZATION") not in ("0", "plain"):  # without, there are no checked copies
+        # without, there are no checked copies
+        if os.environ.get("SRCFIND_OPTIMIZATION") not in ("0", "plain"):
             words.append("__snprintf_chk")
         for word in words:
             self.assertTrue(word in facts, word)
@@ -568,7 +804,8 @@ class Manual(t.unittest.TestCase):
         self.assertRegex(result.stdout.splitlines()[0], r"\Asrcfind 0\.\d+\.\d+\Z")
 
     def test_help(self):
-        """Two screens, of which the first lines are what most people want; the same on a terminal and in a pipe."""
+        """Two screens, of which the first lines are what most people want; the same on a terminal
+        and in a pipe."""
         result = t.run("--help")
         lines = result.stdout.splitlines()
         self.assertEqual([result.returncode, result.stderr], [0, ""])
@@ -584,15 +821,27 @@ class Manual(t.unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="srcfind-") as directory:
             os.mkdir(os.path.join(directory, "tiles"))
             for name in ("image.fits", "tiles/a.fits", "tiles/b.fits"):
-                shutil.copy(os.path.join(t.SOURCE_ROOT, "data", "sample.fits"), os.path.join(directory, name))
+                shutil.copy(
+                    os.path.join(t.SOURCE_ROOT, "data", "sample.fits"),
+                    os.path.join(directory, name),
+                )
             for line in t.run("--help").stdout.splitlines()[1:5]:
                 command = re.split(r"  +", line.strip())[0].removeprefix("srcfind ")
-                result = subprocess.run(["sh", "-c", '"$0" ' + command, t.COMMAND], cwd=directory, capture_output=True, text=True)
+                result = subprocess.run(
+                    ["sh", "-c", '"$0" ' + command, t.COMMAND],
+                    cwd=directory,
+                    capture_output=True,
+                    text=True,
+                )
                 self.assertEqual(result.returncode, 0, (command, result.stderr))
-            self.assertEqual(sorted(os.listdir(directory)), ["c.rms.fits", "c.vot", "catalogue.csv", "catalogues", "image.fits", "tiles"])
+            self.assertEqual(
+                sorted(os.listdir(directory)),
+                ["c.rms.fits", "c.vot", "catalogue.csv", "catalogues", "image.fits", "tiles"],
+            )
 
     def entries(self):
-        """Letter, name, argument and default of each option in --help; several may share a line, and the argument at its end."""
+        """Letter, name, argument and default of each option in --help; several may share a line,
+        and the argument at its end."""
         found = []
         for line in t.run("--help").stdout.splitlines()[6:-1]:
             one = r"(?:-(\w), )?--([a-z-]+)(\[\S+\]| (?!-)\S+?)?(?=, -|\Z)"
@@ -601,7 +850,14 @@ class Manual(t.unittest.TestCase):
             options = re.findall(one, head)
             shared = options[-1][2] if not any(argument for *_, argument in options[:-1]) else ""
             for letter, name, argument in options:
-                found.append((letter, name, (argument or shared).strip().upper(), "".join(re.findall(r"\[(\S+)\]\Z", text))))
+                found.append(
+                    (
+                        letter,
+                        name,
+                        (argument or shared).strip().upper(),
+                        "".join(re.findall(r"\[(\S+)\]\Z", text)),
+                    )
+                )
         self.assertGreater(len(found), 20)
         return found
 
@@ -624,12 +880,28 @@ class Manual(t.unittest.TestCase):
 
     def test_completion_in_bash(self):
         self.assertEqual(complete_in_bash("--comp"), ["--completeness", "--compare-cpu"])
-        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "skymodel", "sagecal", "table"])
+        self.assertEqual(
+            complete_in_bash("-f", ""),
+            [
+                "csv",
+                "json",
+                "votable",
+                "fits",
+                "ecsv",
+                "reg",
+                "crtf",
+                "skymodel",
+                "sagecal",
+                "table",
+            ],
+        )
         self.assertEqual(complete_in_bash("--format", "=", "j"), ["json"])
         self.assertEqual(complete_in_bash("--progress", "="), ["auto", "always", "never"])
         self.assertEqual(complete_in_bash("--kappa", ""), [])
-        self.assertEqual(complete_in_bash("-o", os.path.join(t.SOURCE_ROOT, "data/sample.f")),
-                         [os.path.join(t.SOURCE_ROOT, "data/sample.fits")])
+        self.assertEqual(
+            complete_in_bash("-o", os.path.join(t.SOURCE_ROOT, "data/sample.f")),
+            [os.path.join(t.SOURCE_ROOT, "data/sample.fits")],
+        )
 
     def test_environment_is_left_alone(self):
         """Only test hooks, which releases do not have, look at environment variables."""

@@ -1,4 +1,5 @@
-"""--detect-on: sources that are found in one image, and measured in another (SPEC: flat noise and primary beam)."""
+"""--detect-on: sources that are found in one image, and measured in another (SPEC: flat noise and
+primary beam)."""
 import json
 import os
 import shutil
@@ -16,18 +17,19 @@ DIVIDED = ([], ["--deblend"], ["--fit"])
 
 
 def primary_beam(shape, sigma=150):
-    y, x = np.mgrid[:shape[0], :shape[1]]
-    return np.exp(-((x - shape[1] / 2) ** 2 + (y - shape[0] / 2) ** 2) / 2 / sigma ** 2)
+    y, x = np.mgrid[: shape[0], : shape[1]]
+    return np.exp(-((x - shape[1] / 2) ** 2 + (y - shape[0] / 2) ** 2) / 2 / sigma**2)
 
 
 class DetectOn(t.Case):
-
     def setUp(self):
         super().setUp()
         self.flat_pixels, self.beam = t.noise(*SHAPE, seed=4, n_sources=50), primary_beam(SHAPE)
         self.true_pixels = (self.flat_pixels / self.beam).astype(np.float32)
-        self.flat, self.true = (self.write(name, pixels, t.sky_header())
-                                for name, pixels in (("flat.fits", self.flat_pixels), ("true.fits", self.true_pixels)))
+        self.flat, self.true = (
+            self.write(name, pixels, t.sky_header())
+            for name, pixels in (("flat.fits", self.flat_pixels), ("true.fits", self.true_pixels))
+        )
 
     def csv(self, *options, **environment):
         return t.run(*options, "-q", check=True, env={**os.environ, **environment}).stdout
@@ -42,59 +44,114 @@ class DetectOn(t.Case):
     # --- one image ---
 
     def test_the_image_itself(self):
-        """FILE equal to IMAGE: the bytes of the search without the option; FILE may be the image's own file."""
+        """FILE equal to IMAGE: the bytes of the search without the option; FILE may be the image's
+        own file."""
         same = self.path("same.fits")
         shutil.copy(self.flat, same)
         for noise in NOISES + (["--background", "zero"], ["--mask", self.true]):
-            for options in DIVIDED + (["--negative", "--fit"], ["--min-pixels", "4", "--connectivity", "8"]):
+            for options in DIVIDED + (
+                ["--negative", "--fit"],
+                ["--min-pixels", "4", "--connectivity", "8"],
+            ):
                 with self.subTest(noise=noise, options=options):
                     expected = self.csv(self.flat, "-i", "2.5", *noise, *options)
                     self.assertGreater(expected.count("\n"), 30)
-                    self.assertEqual(self.csv(self.flat, "--detect-on", same, "-i", "2.5", *noise, *options), expected)
+                    self.assertEqual(
+                        self.csv(self.flat, "--detect-on", same, "-i", "2.5", *noise, *options),
+                        expected,
+                    )
         self.assertEqual(self.csv(self.flat, "--detect-on", self.flat), self.csv(self.flat))
 
     def test_another_unit(self):
-        """An image that is FILE times a power of two has the same islands and fits as a search of its own, bit for bit."""
+        """An image that is FILE times a power of two has the same islands and fits as a search of
+        its own, bit for bit."""
         image = self.write("four.fits", self.flat_pixels * np.float32(4), t.sky_header())
         for noise in NOISES:
             for options in DIVIDED:
                 with self.subTest(noise=noise, options=options):
-                    self.assertEqual(self.csv(image, "--detect-on", self.flat, "-i", "3", *noise, *options),
-                                     self.csv(image, "-i", "3", *noise, *options))
+                    self.assertEqual(
+                        self.csv(image, "--detect-on", self.flat, "-i", "3", *noise, *options),
+                        self.csv(image, "-i", "3", *noise, *options),
+                    )
 
     # --- flat noise and a primary beam ---
 
     def test_primary_beam(self):
-        """The islands are those of FILE, pixel for pixel; peaks over the beam, within 0.2%; SNR and Isl_rms are the image's."""
+        """The islands are those of FILE, pixel for pixel; peaks over the beam, within 0.2%; SNR and
+        Isl_rms are the image's."""
         for noise in NOISES:
             for options in DIVIDED[:2]:
                 with self.subTest(noise=noise, options=options):
                     options = ["-i", "3", *noise, *options]
-                    islands, rms, background = self.maps(["islands", "rms", "background"], self.true, "--detect-on", self.flat, *options)
-                    expected, = self.maps(["islands"], self.flat, *options, stem="flat")
+                    islands, rms, background = self.maps(
+                        ["islands", "rms", "background"],
+                        self.true,
+                        "--detect-on",
+                        self.flat,
+                        *options,
+                    )
+                    (expected,) = self.maps(["islands"], self.flat, *options, stem="flat")
                     self.assertTrue(np.array_equal(islands, expected))
                     self.assertGreater(islands.max(), 40)
                     flat, true = t.find(self.flat, *options)["sources"], self.sources(*options)
-                    names = ("Source_id", "Isl_id", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Xpeak", "Ypeak", "Flags")
-                    self.assertEqual([[row[name] for name in names] for row in true], [[row[name] for name in names] for row in flat])
-                    ratios = [row["Peak_flux"] * self.beam[row["Ypeak"], row["Xpeak"]] / of_flat["Peak_flux"] for row, of_flat in zip(true, flat)]
-                    self.assertLessEqual(np.abs(np.percentile(ratios, (16, 50, 84)) - 1).max(), 0.002)
+                    names = (
+                        "Source_id",
+                        "Isl_id",
+                        "N_pix",
+                        "X_min",
+                        "X_max",
+                        "Y_min",
+                        "Y_max",
+                        "Xpeak",
+                        "Ypeak",
+                        "Flags",
+                    )
+                    self.assertEqual(
+                        [[row[name] for name in names] for row in true],
+                        [[row[name] for name in names] for row in flat],
+                    )
+                    ratios = [
+                        row["Peak_flux"]
+                        * self.beam[row["Ypeak"], row["Xpeak"]]
+                        / of_flat["Peak_flux"]
+                        for row, of_flat in zip(true, flat)
+                    ]
+                    self.assertLessEqual(
+                        np.abs(np.percentile(ratios, (16, 50, 84)) - 1).max(), 0.002
+                    )
                     for row in true:
                         at = row["Ypeak"], row["Xpeak"]
                         self.assertLessEqual(abs(row["Isl_rms"] / rms[at] - 1), 1e-6)
                         self.assertLessEqual(abs(row["Isl_mean"] - background[at]), 1e-6)
-                        self.assertLessEqual(abs(row["SNR"] * row["Isl_rms"] / row["Peak_flux"] - 1), 1e-12)
+                        self.assertLessEqual(
+                            abs(row["SNR"] * row["Isl_rms"] / row["Peak_flux"] - 1), 1e-12
+                        )
                         self.assertEqual(row["E_Peak_flux"], row["Isl_rms"])
-        for row, of_flat in zip(self.sources("--background", "zero"), t.find(self.flat, "--background", "zero")["sources"]):
-            self.assertLessEqual(abs(row["Peak_flux"] * self.beam[row["Ypeak"], row["Xpeak"]] / of_flat["Peak_flux"] - 1), 1e-6)
+        for row, of_flat in zip(
+            self.sources("--background", "zero"),
+            t.find(self.flat, "--background", "zero")["sources"],
+        ):
+            self.assertLessEqual(
+                abs(
+                    row["Peak_flux"] * self.beam[row["Ypeak"], row["Xpeak"]] / of_flat["Peak_flux"]
+                    - 1
+                ),
+                1e-6,
+            )
 
     def test_moments(self):
-        """Sums and centroids are those of the image's pixels in FILE's islands; T / peak in Total_flux is FILE's."""
+        """Sums and centroids are those of the image's pixels in FILE's islands; T / peak in
+        Total_flux is FILE's."""
         options = ["-i", "3"]
-        islands, = self.maps(["islands"], self.flat, *options)
+        (islands,) = self.maps(["islands"], self.flat, *options)
         for noise in ([], ["--local"]):
-            rms, background = (plane.astype(float) for plane in self.maps(["rms", "background"], self.true, "--detect-on", self.flat, *options, *noise))
-            islands, = self.maps(["islands"], self.flat, *options, *noise)
+            rms, background = (
+                plane.astype(float)
+                for plane in self.maps(
+                    ["rms", "background"], self.true, "--detect-on", self.flat, *options, *noise
+                )
+            )
+            (islands,) = self.maps(["islands"], self.flat, *options, *noise)
             flat = t.find(self.flat, *options, *noise)["sources"]
             self.assertGreater(len(flat), 40)
             for row, of_flat in zip(self.sources(*options, *noise), flat):
@@ -104,28 +161,48 @@ class DetectOn(t.Case):
                 self.assertLessEqual(abs(row["Xposn"] - (x * above).sum() / above.sum()), 1e-4)
                 self.assertLessEqual(abs(row["Yposn"] - (y * above).sum() / above.sum()), 1e-4)
                 kept = of_flat["Isl_Total_flux"] / of_flat["Total_flux"]
-                self.assertLessEqual(abs(row["Isl_Total_flux"] / row["Total_flux"] / kept - 1), 1e-12)
+                self.assertLessEqual(
+                    abs(row["Isl_Total_flux"] / row["Total_flux"] / kept - 1), 1e-12
+                )
 
     def test_fit(self):
         """Fits are those of the image; Pix_SNR and where the peaks are found is FILE's."""
         for noise in NOISES:
             options = ["-i", "3", "--fit", *noise]
             flat, true = t.find(self.flat, *options)["sources"], self.sources(*options)
-            alone = [{row["Isl_id"]: row for row in rows if row["S_Code"] == "S"} for rows in (true, flat)]
-            pairs = [(row, alone[1][island]) for island, row in alone[0].items() if island in alone[1]]
+            alone = [
+                {row["Isl_id"]: row for row in rows if row["S_Code"] == "S"}
+                for rows in (true, flat)
+            ]
+            pairs = [
+                (row, alone[1][island]) for island, row in alone[0].items() if island in alone[1]
+            ]
             names = ("Pix_SNR", "Xpeak", "Ypeak", "N_pix")
-            self.assertEqual(*([[row[name] for name in names] for row in rows] for rows in zip(*pairs)))
-            ratios = [row["Peak_flux"] * self.beam[int(row["Yposn"] + 0.5), int(row["Xposn"] + 0.5)] / of_flat["Peak_flux"]
-                      for row, of_flat in pairs if of_flat["SNR"] > 15 and min(row["Xposn"], row["Yposn"]) > 0 and row["Xposn"] < 409 and row["Yposn"] < 299]
+            self.assertEqual(
+                *([[row[name] for name in names] for row in rows] for rows in zip(*pairs))
+            )
+            ratios = [
+                row["Peak_flux"]
+                * self.beam[int(row["Yposn"] + 0.5), int(row["Xposn"] + 0.5)]
+                / of_flat["Peak_flux"]
+                for row, of_flat in pairs
+                if of_flat["SNR"] > 15
+                and min(row["Xposn"], row["Yposn"]) > 0
+                and row["Xposn"] < 409
+                and row["Yposn"] < 299
+            ]
             self.assertGreater(len(ratios), 20)
             self.assertLess(np.percentile(np.abs(np.array(ratios) - 1), 90), 0.02)
             for row in true:
                 self.assertLessEqual(abs(row["SNR"] * row["Isl_rms"] / row["Peak_flux"] - 1), 1e-12)
 
     def test_margins_are_those_of_file(self):
-        """What is in another island of FILE is not fitted, however low it is in the noise of the image."""
+        """What is in another island of FILE is not fitted, however low it is in the noise of the
+        image."""
         y, x = np.mgrid[:200, :200]
-        random, header = np.random.default_rng(5).normal(0, 1, x.shape), t.sky_header(BMAJ=5e-3, BMIN=5e-3)
+        random, header = np.random.default_rng(5).normal(0, 1, x.shape), t.sky_header(
+            BMAJ=5e-3, BMIN=5e-3
+        )
         first, second = (1000 * np.exp(-((x - at) ** 2 + (y - 100) ** 2) / 8) for at in (90, 107))
         flat = self.write("pair.fits", (first + second + random).astype(np.float32), header)
         rows = []
@@ -133,7 +210,18 @@ class DetectOn(t.Case):
         for factor in (1, 9):
             image = (first + second + random) * np.where(second > 8, factor, 1)
             path = self.write("pair%d.fits" % factor, image.astype(np.float32), header)
-            found = t.find(path, "--detect-on", flat, "-i", "3", "--fit", "--rms", "300", "--background", "zero")["sources"]
+            found = t.find(
+                path,
+                "--detect-on",
+                flat,
+                "-i",
+                "3",
+                "--fit",
+                "--rms",
+                "300",
+                "--background",
+                "zero",
+            )["sources"]
             rows.append(sorted(found, key=lambda row: row["Xpeak"]))
         self.assertEqual([len(found) for found in rows], [2, 2])
         self.assertEqual(rows[0][0], rows[1][0])
@@ -143,8 +231,12 @@ class DetectOn(t.Case):
         """rms, background, model and residual are the image's; snr, islands and sources FILE's."""
         options = ["-i", "3", "--local", "--fit"]
         names = ["rms", "background", "snr", "islands", "sources", "model", "residual"]
-        rms, background, snr, islands, sources, model, residual = self.maps(names, self.true, "--detect-on", self.flat, *options)
-        for found, expected in zip((rms, background), self.maps(["rms", "background"], self.true, *options, stem="t")):
+        rms, background, snr, islands, sources, model, residual = self.maps(
+            names, self.true, "--detect-on", self.flat, *options
+        )
+        for found, expected in zip(
+            (rms, background), self.maps(["rms", "background"], self.true, *options, stem="t")
+        ):
             self.assertTrue(np.array_equal(found, expected))
         of_flat = self.maps(["snr", "islands"], self.flat, *options, stem="f")
         self.assertTrue(np.array_equal(snr, of_flat[0]))
@@ -152,17 +244,23 @@ class DetectOn(t.Case):
         self.assertTrue(np.array_equal(sources > 0, islands > 0))
         self.assertLess(np.abs(self.true_pixels - background - model - residual).max(), 1e-4)
         self.assertGreater(model.max(), 1.5 * (self.flat_pixels * (islands > 0)).max() * 0.5)
-        alone, = self.maps(["snr"], self.true, "--detect-on", self.flat, *options, stem="alone")
+        (alone,) = self.maps(["snr"], self.true, "--detect-on", self.flat, *options, stem="alone")
         self.assertTrue(np.array_equal(snr, alone))
-        self.assertIn("srcfind option detect-on: a file", str(fits.getheader(self.path("m.snr.fits"))["HISTORY"]))
-        divided, = self.maps(["sources"], self.true, "--detect-on", self.flat, "-i", "2", "--deblend", stem="d")
-        expected, = self.maps(["sources"], self.flat, "-i", "2", "--deblend", stem="e")
+        self.assertIn(
+            "srcfind option detect-on: a file",
+            str(fits.getheader(self.path("m.snr.fits"))["HISTORY"]),
+        )
+        (divided,) = self.maps(
+            ["sources"], self.true, "--detect-on", self.flat, "-i", "2", "--deblend", stem="d"
+        )
+        (expected,) = self.maps(["sources"], self.flat, "-i", "2", "--deblend", stem="e")
         self.assertTrue(np.array_equal(divided, expected))
 
     # --- an image in which the sources are not ---
 
     def test_image_without_the_sources(self):
-        """In noise, fluxes of either sign: Peak_flux is the value at Xpeak, Ypeak, which has no bias."""
+        """In noise, fluxes of either sign: Peak_flux is the value at Xpeak, Ypeak, which has no
+        bias."""
         noise = np.random.default_rng(7).normal(0, 1, SHAPE).astype(np.float32)
         image = self.write("noise.fits", noise, t.sky_header())
         for options in ([], ["--local"], ["--deblend"], ["--fit", "--negative"]):
@@ -172,12 +270,20 @@ class DetectOn(t.Case):
             if "--fit" in options:
                 continue
             for row in rows:
-                self.assertLessEqual(abs(row["Peak_flux"] + row["Isl_mean"] - noise[row["Ypeak"], row["Xpeak"]]), 1e-6)
+                self.assertLessEqual(
+                    abs(row["Peak_flux"] + row["Isl_mean"] - noise[row["Ypeak"], row["Xpeak"]]),
+                    1e-6,
+                )
                 self.assertGreater(row["E_Total_flux"], 0)
                 self.assertTrue(row["X_min"] - 0.5 <= row["Xposn"] <= row["X_max"] + 0.5)
             lost = [row for row in rows if row["Total_flux"] <= 0]
             self.assertGreater(len(lost), 5)
-            self.assertTrue(all(row["Flags"] & 8 and row["E_RA"] is None and row["Xposn"] == row["Xpeak"] for row in lost))
+            self.assertTrue(
+                all(
+                    row["Flags"] & 8 and row["E_RA"] is None and row["Xposn"] == row["Xpeak"]
+                    for row in lost
+                )
+            )
 
     def test_large_values_of_the_other_sign(self):
         """A sum has room for each pixel, also for those that are far below the highest one."""
@@ -186,7 +292,11 @@ class DetectOn(t.Case):
         image[row["Ypeak"], row["Xpeak"]] = -1e30
         path = self.write("hole.fits", image, t.sky_header())
         for options in ([], ["--local"], ["--deblend", "--local"]):
-            found, = (other for other in self.sources(*options, image=path) if (other["Xpeak"], other["Ypeak"]) == (row["Xpeak"], row["Ypeak"]))
+            (found,) = (
+                other
+                for other in self.sources(*options, image=path)
+                if (other["Xpeak"], other["Ypeak"]) == (row["Xpeak"], row["Ypeak"])
+            )
             self.assertLessEqual(abs(found["Pixel_sum"] / -1e30 - 1), 1e-6)
 
     def test_image_without_noise(self):
@@ -195,102 +305,183 @@ class DetectOn(t.Case):
         for options in ([], ["--fit"]):
             rows = self.sources(*options, image=image)
             self.assertGreater(len(rows), 40)
-            self.assertEqual({(row["Isl_rms"], row["SNR"], row["Peak_flux"]) for row in rows}, {(None, None, 0)})
+            self.assertEqual(
+                {(row["Isl_rms"], row["SNR"], row["Peak_flux"]) for row in rows}, {(None, None, 0)}
+            )
         self.assertEqual({row["Isl_rms"] for row in self.sources("--rms", "2", image=image)}, {2})
 
     def test_negative(self):
-        """Negative sources are those of FILE negated, measured in the image negated; positive rows come first."""
+        """Negative sources are those of FILE negated, measured in the image negated; positive rows
+        come first."""
         flat, image = self.flat_pixels.copy(), self.true_pixels.copy()
         flat[:, ::2], image[:, ::2] = flat[:, ::2], image[:, ::2]
-        flat[SHAPE[0] // 2:] *= -1
-        image[SHAPE[0] // 2:] *= -1
-        paths = [self.write(name, pixels, t.sky_header()) for name, pixels in
-                 (("a.fits", image), ("b.fits", flat), ("c.fits", -image), ("d.fits", -flat))]
-        for options in (["--local", "-i", "3", "--fit"], ["-i", "3"], ["--deblend", "--background", "zero"]):
+        flat[SHAPE[0] // 2 :] *= -1
+        image[SHAPE[0] // 2 :] *= -1
+        paths = [
+            self.write(name, pixels, t.sky_header())
+            for name, pixels in (
+                ("a.fits", image),
+                ("b.fits", flat),
+                ("c.fits", -image),
+                ("d.fits", -flat),
+            )
+        ]
+        for options in (
+            ["--local", "-i", "3", "--fit"],
+            ["-i", "3"],
+            ["--deblend", "--background", "zero"],
+        ):
             both = t.find(paths[0], "--detect-on", paths[1], "--negative", *options)["sources"]
             positive = t.find(paths[0], "--detect-on", paths[1], *options)["sources"]
             negative = t.find(paths[2], "--detect-on", paths[3], *options)["sources"]
             self.assertGreater(min(len(positive), len(negative)), 12)
-            self.assertEqual(both[:len(positive)], positive)
+            self.assertEqual(both[: len(positive)], positive)
             self.assertEqual(len(both), len(positive) + len(negative))
-            for row, turned in zip(both[len(positive):], negative):
-                self.assertEqual([row[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")], [turned[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")])
-                self.assertEqual([row["Total_flux"], row["SNR"]], [-turned["Total_flux"], -turned["SNR"]])
+            for row, turned in zip(both[len(positive) :], negative):
+                self.assertEqual(
+                    [row[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")],
+                    [turned[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")],
+                )
+                self.assertEqual(
+                    [row["Total_flux"], row["SNR"]], [-turned["Total_flux"], -turned["SNR"]]
+                )
 
     # --- what holds for which ---
 
     def test_blanks(self):
-        """A pixel that is blank in either is blank in both; --mask and --blank hold for both, maps of the noise make blank, too."""
-        in_flat, in_true, mask = self.flat_pixels.copy(), self.true_pixels.copy(), np.ones(SHAPE, np.float32)
+        """A pixel that is blank in either is blank in both; --mask and --blank hold for both, maps
+        of the noise make blank, too."""
+        in_flat, in_true, mask = (
+            self.flat_pixels.copy(),
+            self.true_pixels.copy(),
+            np.ones(SHAPE, np.float32),
+        )
         in_flat[:40], in_flat[100:110, 200:230] = np.nan, np.inf
         in_true[:, :30], in_true[200:260, 90:120] = np.nan, np.nan
         mask[260:, 300:] = 0
         blank = ~(np.isfinite(in_flat) & np.isfinite(in_true) & (mask > 0))
-        paths = [self.write(name, pixels, t.sky_header()) for name, pixels in
-                 (("t.fits", in_true), ("f.fits", in_flat), ("bt.fits", np.where(blank, np.nan, self.true_pixels)),
-                  ("bf.fits", np.where(blank, np.nan, self.flat_pixels)))]
+        paths = [
+            self.write(name, pixels, t.sky_header())
+            for name, pixels in (
+                ("t.fits", in_true),
+                ("f.fits", in_flat),
+                ("bt.fits", np.where(blank, np.nan, self.true_pixels)),
+                ("bf.fits", np.where(blank, np.nan, self.flat_pixels)),
+            )
+        ]
         mask = self.write("mask.fits", mask)
         for options in ([], ["--local", "--fit"], ["--deblend", "--negative"]):
             found = t.find(paths[0], "--detect-on", paths[1], "--mask", mask, "-i", "3", *options)
             expected = t.find(paths[2], "--detect-on", paths[3], "-i", "3", *options)
-            self.assertEqual([found["background"], found["sources"]], [expected["background"], expected["sources"]])
+            self.assertEqual(
+                [found["background"], found["sources"]],
+                [expected["background"], expected["sources"]],
+            )
             self.assertEqual(found["background"]["n_blank"], blank.sum())
             self.assertGreater(len(found["sources"]), 20)
         for name in ("rms", "snr", "residual"):
-            plane, = self.maps([name], paths[0], "--detect-on", paths[1], "--mask", mask, "--fit")
+            (plane,) = self.maps([name], paths[0], "--detect-on", paths[1], "--mask", mask, "--fit")
             self.assertTrue(np.array_equal(np.isnan(plane), blank))
-        zeros = [self.write(name, np.where(np.isfinite(pixels), pixels, 0), t.sky_header()) for name, pixels in (("zt.fits", in_true), ("zf.fits", in_flat))]
+        zeros = [
+            self.write(name, np.where(np.isfinite(pixels), pixels, 0), t.sky_header())
+            for name, pixels in (("zt.fits", in_true), ("zf.fits", in_flat))
+        ]
         found = t.find(zeros[0], "--detect-on", zeros[1], "--mask", mask, "--blank", "0")
         self.assertEqual(found["sources"], t.find(paths[2], "--detect-on", paths[3])["sources"])
         rms = self.write("rms.fits", np.where(blank, 0, 1).astype(np.float32))
-        islands, = self.maps(["islands"], self.true, "--detect-on", self.flat, "--rms-map", rms)
-        expected, = self.maps(["islands"], paths[3])
+        (islands,) = self.maps(["islands"], self.true, "--detect-on", self.flat, "--rms-map", rms)
+        (expected,) = self.maps(["islands"], paths[3])
         self.assertTrue(np.array_equal(islands, expected))
         nothing = self.write("nothing.fits", np.full(SHAPE, np.nan, np.float32), t.sky_header())
-        self.assert_error(1, "none of the %d pixels is left: one needs a finite value in the image, a finite value in %s" % (blank.size, nothing),
-                          self.true, "--detect-on", nothing)
+        self.assert_error(
+            1,
+            "none of the %d pixels is left: one needs a finite value in the image, a finite value in %s"
+            % (blank.size, nothing),
+            self.true,
+            "--detect-on",
+            nothing,
+        )
 
     def test_given_noise(self):
-        """--rms, --background VALUE and maps are the image's alone; --background zero is of both."""
-        islands, = self.maps(["islands"], self.flat, "-i", "3")
+        """--rms, --background VALUE and maps are the image's alone; --background zero is of
+        both."""
+        (islands,) = self.maps(["islands"], self.flat, "-i", "3")
         rms, background = np.full(SHAPE, 0.25, np.float32), np.full(SHAPE, 5, np.float32)
-        maps = ["--rms-map", self.write("rms.fits", rms), "--background-map", self.write("background.fits", background)]
-        for given in (["--rms", "0.25", "--background", "5"], maps, maps[:2] + ["--background", "5"], maps[2:] + ["--rms", "0.25"]):
+        maps = [
+            "--rms-map",
+            self.write("rms.fits", rms),
+            "--background-map",
+            self.write("background.fits", background),
+        ]
+        for given in (
+            ["--rms", "0.25", "--background", "5"],
+            maps,
+            maps[:2] + ["--background", "5"],
+            maps[2:] + ["--rms", "0.25"],
+        ):
             with self.subTest(given=given):
-                found, = self.maps(["islands"], self.true, "--detect-on", self.flat, "-i", "3", *given)
+                (found,) = self.maps(
+                    ["islands"], self.true, "--detect-on", self.flat, "-i", "3", *given
+                )
                 self.assertTrue(np.array_equal(found, islands))
                 rows = self.sources("-i", "3", *given)
                 self.assertEqual({(row["Isl_rms"], row["Isl_mean"]) for row in rows}, {(0.25, 5)})
                 for row in rows:
-                    self.assertLessEqual(abs(row["Peak_flux"] + 5 - self.true_pixels[row["Ypeak"], row["Xpeak"]]), 1e-5)
-                found, expected = (self.maps(["islands"], *options, "--rms-box", "60,20")[0] for options in ((self.true, "--detect-on", self.flat, *given), (self.flat,)))
+                    self.assertLessEqual(
+                        abs(row["Peak_flux"] + 5 - self.true_pixels[row["Ypeak"], row["Xpeak"]]),
+                        1e-5,
+                    )
+                found, expected = (
+                    self.maps(["islands"], *options, "--rms-box", "60,20")[0]
+                    for options in ((self.true, "--detect-on", self.flat, *given), (self.flat,))
+                )
                 self.assertTrue(np.array_equal(found, expected))
         shifted = self.write("shifted.fits", self.flat_pixels + np.float32(2), t.sky_header())
-        zero, = self.maps(["islands"], shifted, "--background", "zero", "-i", "4")
-        found, = self.maps(["islands"], self.true, "--detect-on", shifted, "--background", "zero", "-i", "4")
+        (zero,) = self.maps(["islands"], shifted, "--background", "zero", "-i", "4")
+        (found,) = self.maps(
+            ["islands"], self.true, "--detect-on", shifted, "--background", "zero", "-i", "4"
+        )
         self.assertTrue(np.array_equal(found, zero))
         self.assertFalse(np.array_equal(zero, self.maps(["islands"], shifted, "-i", "4")[0]))
 
     def test_planes(self):
         """--plane is of the image and, on axes of which FILE has several planes, of FILE."""
         noise = np.random.default_rng(8).normal(0, 1, SHAPE).astype(np.float32)
-        cube = self.write("cube.fits", np.stack([noise, self.true_pixels, noise])[None], t.sky_header())
-        flats = self.write("flats.fits", np.stack([noise, self.flat_pixels, noise])[None], t.sky_header())
+        cube = self.write(
+            "cube.fits", np.stack([noise, self.true_pixels, noise])[None], t.sky_header()
+        )
+        flats = self.write(
+            "flats.fits", np.stack([noise, self.flat_pixels, noise])[None], t.sky_header()
+        )
         one = self.write("one.fits", self.flat_pixels[None, None], t.sky_header())
         two = self.write("two.fits", np.stack([noise, self.flat_pixels])[None], t.sky_header())
         expected = self.csv(self.true, "--detect-on", self.flat)
         for on in (flats, one, two, self.flat):
             self.assertEqual(self.csv(cube, "--detect-on", on, "--plane", "2"), expected)
-        self.assertEqual(self.csv(cube, "--detect-on", flats, "--plane", "1"), self.csv(cube, "--detect-on", flats))
-        self.assert_error(1, "%s: there is no plane 3 on axis 3" % two, cube, "--detect-on", two, "--plane", "3")
+        self.assertEqual(
+            self.csv(cube, "--detect-on", flats, "--plane", "1"),
+            self.csv(cube, "--detect-on", flats),
+        )
+        self.assert_error(
+            1, "%s: there is no plane 3 on axis 3" % two, cube, "--detect-on", two, "--plane", "3"
+        )
         self.assertEqual(self.csv(self.true, "--detect-on", one), expected)
 
     def test_kinds_of_files(self):
         """FILE may have another type, byte order and compression."""
         expected = self.csv(self.true, "--detect-on", self.flat)
         packed, double = self.path("packed.fits.fz"), self.flat_pixels.astype(np.float64)
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(self.flat_pixels, "GZIP_1", (64, 50), t.sky_header(), quantize_level=0)]).writeto(packed)
-        for path in (packed, self.write("flat.fits.gz", self.flat_pixels, t.sky_header()), self.write("double.fits", double, t.sky_header())):
+        fits.HDUList(
+            [
+                fits.PrimaryHDU(),
+                t.tiled(self.flat_pixels, "GZIP_1", (64, 50), t.sky_header(), quantize_level=0),
+            ]
+        ).writeto(packed)
+        for path in (
+            packed,
+            self.write("flat.fits.gz", self.flat_pixels, t.sky_header()),
+            self.write("double.fits", double, t.sky_header()),
+        ):
             self.assertEqual(self.csv(self.true, "--detect-on", path), expected)
 
     # --- the same bytes ---
@@ -309,38 +500,88 @@ class DetectOn(t.Case):
 
     def test_another_shape(self):
         other = self.write("other.fits", self.flat_pixels[:, :400], t.sky_header())
-        self.assert_error(1, "%s: NAXIS1 is 400, and 410 in the image" % other, self.true, "--detect-on", other)
+        self.assert_error(
+            1, "%s: NAXIS1 is 400, and 410 in the image" % other, self.true, "--detect-on", other
+        )
         other = self.write("other.fits", self.flat_pixels[:299], t.sky_header())
-        self.assert_error(1, "%s: NAXIS2 is 299, and 300 in the image" % other, self.true, "--detect-on", other)
+        self.assert_error(
+            1, "%s: NAXIS2 is 299, and 300 in the image" % other, self.true, "--detect-on", other
+        )
 
     def test_another_wcs(self):
         """The message has the card that differs, if a corner is more than 0.01 pixel elsewhere."""
-        for cards, message in (({"CRPIX1": 50.02}, "up to 0.02 pixels apart: CRPIX1 is 50.02 (in the image: 50)"),
-                               ({"CRVAL2": 2.00001}, "up to 0.02 pixels apart: CRVAL2 is 2.00001 (in the image: 2)"),
-                               ({"CDELT1": -5.001e-4}, "CDELT1 is -0.0005001 (in the image: -0.0005)"),
-                               ({"CROTA2": 0.1}, "CROTA2 is 0.1 (in the image: none)"),
-                               ({"RADESYS": "FK5"}, "image: RADESYS is FK5 (in the image: ICRS)"),
-                               ({"CTYPE1": "GLON-SIN", "CTYPE2": "GLAT-SIN"}, "CTYPE1 is GLON-SIN"),
-                               ({"CTYPE1": None, "CTYPE2": None}, "CTYPE1 is none (in the image: RA---SIN)")):
+        for cards, message in (
+            ({"CRPIX1": 50.02}, "up to 0.02 pixels apart: CRPIX1 is 50.02 (in the image: 50)"),
+            ({"CRVAL2": 2.00001}, "up to 0.02 pixels apart: CRVAL2 is 2.00001 (in the image: 2)"),
+            ({"CDELT1": -5.001e-4}, "CDELT1 is -0.0005001 (in the image: -0.0005)"),
+            ({"CROTA2": 0.1}, "CROTA2 is 0.1 (in the image: none)"),
+            ({"RADESYS": "FK5"}, "image: RADESYS is FK5 (in the image: ICRS)"),
+            ({"CTYPE1": "GLON-SIN", "CTYPE2": "GLAT-SIN"}, "CTYPE1 is GLON-SIN"),
+            ({"CTYPE1": None, "CTYPE2": None}, "CTYPE1 is none (in the image: RA---SIN)"),
+        ):
             with self.subTest(cards=cards):
                 other = self.write("other.fits", self.flat_pixels, t.sky_header(**cards))
                 self.assert_error(1, message, self.true, "--detect-on", other)
-                self.assert_error(1, "%s: other sky coordinates than those of the image" % self.true, other, "--detect-on", self.true)
+                self.assert_error(
+                    1,
+                    "%s: other sky coordinates than those of the image" % self.true,
+                    other,
+                    "--detect-on",
+                    self.true,
+                )
         expected = self.csv(self.true, "--detect-on", self.flat)
-        for cards in ({"CRPIX1": 50.005}, {"CRVAL1": 510.0}, {"BMAJ": None, "BMIN": None, "BPA": None, "BUNIT": "K"},
-                      {"CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4}):
+        for cards in (
+            {"CRPIX1": 50.005},
+            {"CRVAL1": 510.0},
+            {"BMAJ": None, "BMIN": None, "BPA": None, "BUNIT": "K"},
+            {"CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4},
+        ):
             other = self.write("other.fits", self.flat_pixels, t.sky_header(**cards))
             self.assertEqual(self.csv(self.true, "--detect-on", other), expected)
-        plain = [self.write(name, pixels) for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))]
+        plain = [
+            self.write(name, pixels)
+            for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))
+        ]
         self.assertGreater(self.csv(plain[0], "--detect-on", plain[1]).count("\n"), 40)
-        whole = t.sky_header(CTYPE1="RA---AIT", CTYPE2="DEC--AIT", CRPIX1=205.5, CRPIX2=150.5, CDELT1=-1.0, CDELT2=1.0, CRVAL2=0.0)
-        sky = [self.write(name, pixels, whole) for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))]
+        whole = t.sky_header(
+            CTYPE1="RA---AIT",
+            CTYPE2="DEC--AIT",
+            CRPIX1=205.5,
+            CRPIX2=150.5,
+            CDELT1=-1.0,
+            CDELT2=1.0,
+            CRVAL2=0.0,
+        )
+        sky = [
+            self.write(name, pixels, whole)
+            for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))
+        ]
         self.assertGreater(self.csv(sky[0], "--detect-on", sky[1]).count("\n"), 40)
-        wide = [self.write(name, self.flat_pixels, t.sky_header(CTYPE1="RA---" + name[:3], CTYPE2="DEC--" + name[:3], CDELT1=-0.05, CDELT2=0.05))
-                for name in ("SIN.fits", "TAN.fits")]
-        self.assert_error(1, "CTYPE1 is RA---TAN (in the image: RA---SIN), CTYPE2", wide[0], "--detect-on", wide[1])
+        wide = [
+            self.write(
+                name,
+                self.flat_pixels,
+                t.sky_header(
+                    CTYPE1="RA---" + name[:3], CTYPE2="DEC--" + name[:3], CDELT1=-0.05, CDELT2=0.05
+                ),
+            )
+            for name in ("SIN.fits", "TAN.fits")
+        ]
+        self.assert_error(
+            1,
+            "CTYPE1 is RA---TAN (in the image: RA---SIN), CTYPE2",
+            wide[0],
+            "--detect-on",
+            wide[1],
+        )
         whole["CRPIX1"] += 1
-        self.assert_error(1, "CRPIX1 is 206.5 (in the image: 205.5)", sky[0], "--detect-on", self.write("z.fits", self.flat_pixels, whole))
+        self.assert_error(
+            1,
+            "CRPIX1 is 206.5 (in the image: 205.5)",
+            sky[0],
+            "--detect-on",
+            self.write("z.fits", self.flat_pixels, whole),
+        )
 
     def test_no_file(self):
         missing, text = self.path("missing.fits"), self.path("text.fits")
@@ -348,13 +589,35 @@ class DetectOn(t.Case):
             stream.write("no image")
         self.assert_error(1, missing, self.true, "--detect-on", missing)
         self.assert_error(1, text, self.true, "--detect-on", text)
-        self.assert_error(1, "%s: there is no true.fits in this directory" % os.path.join(self.directory.name, "empty"),
-                          self.true, "--detect-on", os.makedirs(self.path("empty")) or self.path("empty"))
-        self.assert_error(2, "would replace a mask or map that is read", self.true, "--detect-on", self.flat, "-f", "fits", "-o", self.flat)
+        self.assert_error(
+            1,
+            "%s: there is no true.fits in this directory"
+            % os.path.join(self.directory.name, "empty"),
+            self.true,
+            "--detect-on",
+            os.makedirs(self.path("empty")) or self.path("empty"),
+        )
+        self.assert_error(
+            2,
+            "would replace a mask or map that is read",
+            self.true,
+            "--detect-on",
+            self.flat,
+            "-f",
+            "fits",
+            "-o",
+            self.flat,
+        )
 
     def test_what_does_not_go_together(self):
         given = [self.true, "--detect-on", self.flat]
-        self.assert_error(2, "--detect-on: nothing is detected with --at: leave one of them out", *given, "--at", self.path("c.csv"))
+        self.assert_error(
+            2,
+            "--detect-on: nothing is detected with --at: leave one of them out",
+            *given,
+            "--at",
+            self.path("c.csv"),
+        )
 
     # --- several images ---
 
@@ -365,23 +628,55 @@ class DetectOn(t.Case):
             for stem, turned in (("a", pixels), ("b", pixels[::-1])):
                 self.write("%s/%s.fits" % (folder, stem), turned, t.sky_header())
         images = [self.path("true/%s.fits" % stem) for stem in "ab"]
-        run = ["--detect-on", self.path("flat"), "-o", self.path("out"), "--report", self.path("report.csv")]
+        run = [
+            "--detect-on",
+            self.path("flat"),
+            "-o",
+            self.path("out"),
+            "--report",
+            self.path("report.csv"),
+        ]
         t.run(*images, *run, "-q", check=True)
         for stem, image in zip("ab", images):
             with open(self.path("out/%s.csv" % stem)) as stream:
-                self.assertEqual(stream.read(), self.csv(image, "--detect-on", self.path("flat/%s.fits" % stem)))
-        self.assertEqual(t.find(images[0], "--detect-on", self.path("flat"))["options"]["detect-on"], self.path("flat"))
+                self.assertEqual(
+                    stream.read(), self.csv(image, "--detect-on", self.path("flat/%s.fits" % stem))
+                )
+        self.assertEqual(
+            t.find(images[0], "--detect-on", self.path("flat"))["options"]["detect-on"],
+            self.path("flat"),
+        )
         self.assertIn("2 skipped", t.run(*images, *run, "--skip-existing", check=True).stderr)
         self.write("flat/b.fits", self.flat_pixels, t.sky_header())
         self.assertIn("1 skipped", t.run(*images, *run, "--skip-existing", check=True).stderr)
-        self.assert_error(2, "--detect-on: %s is no directory, and several images need one" % self.flat, *images, "--detect-on", self.flat, "-o", self.path("out"))
+        self.assert_error(
+            2,
+            "--detect-on: %s is no directory, and several images need one" % self.flat,
+            *images,
+            "--detect-on",
+            self.flat,
+            "-o",
+            self.path("out"),
+        )
         os.remove(self.path("flat/b.fits"))
         result = t.run(*images, *run, "-q")
         self.assertEqual(result.returncode, 1)
         self.assertIn("there is no b.fits in this directory", result.stderr)
 
     def test_json(self):
-        catalogue = json.loads(t.run(self.true, "--detect-on", self.flat, "--fit", "--negative", "-f", "json", "-q", check=True).stdout)
+        catalogue = json.loads(
+            t.run(
+                self.true,
+                "--detect-on",
+                self.flat,
+                "--fit",
+                "--negative",
+                "-f",
+                "json",
+                "-q",
+                check=True,
+            ).stdout
+        )
         self.assertEqual(catalogue["options"]["detect-on"], self.flat)
         self.assertEqual(catalogue["image"]["path"], self.true)
         self.assertEqual(catalogue["background"], t.find(self.true)["background"])
@@ -406,7 +701,8 @@ def scales(rows):
 
 
 class Scales(t.Case):
-    """--scales: both images are smoothed, each less its own model; the samples of FILE have the islands, and those of IMAGE are measured."""
+    """--scales: both images are smoothed, each less its own model; the samples of FILE have the
+    islands, and those of IMAGE are measured."""
 
     def setUp(self):
         super().setUp()
@@ -424,11 +720,17 @@ class Scales(t.Case):
         return self.write(name, pixels.astype(np.float32), header)
 
     def noise(self, seed):
-        return sky.NOISE * sky.noise(sky.arguments(["400", "x.fits", "--beam=%g,%g,%g" % BEAM]), np.random.default_rng(seed))
+        return sky.NOISE * sky.noise(
+            sky.arguments(["400", "x.fits", "--beam=%g,%g,%g" % BEAM]), np.random.default_rng(seed)
+        )
 
     def gaussian(self, x, y, peak, fwhm):
         rows, columns = np.mgrid[:400, :400]
-        return peak * sky.NOISE * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm ** 2)
+        return (
+            peak
+            * sky.NOISE
+            * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm**2)
+        )
 
     def csv(self, *options, **environment):
         return t.run(*options, "-q", check=True, env={**os.environ, **environment}).stdout
@@ -439,18 +741,26 @@ class Scales(t.Case):
         return t.read_csv(self.path("c.csv")), fits.getdata(self.path("c.islands.fits"))
 
     def test_the_image_itself(self):
-        """FILE equal to IMAGE, or IMAGE a power of two times FILE: the bytes of the search without the option."""
+        """FILE equal to IMAGE, or IMAGE a power of two times FILE: the bytes of the search without
+        the option."""
         image = self.image("four.fits", 4 * self.pixels)
-        for options in (SCALES, ("--scales=1.5,5", "--negative", "--shapes", "free"), ("--scales=3", "--shapes", "beam", "--min-pixels", "9"),
-                        ("--scales=2.5", "--shapes", "beam", "--beam", "13,11,20")):
+        for options in (
+            SCALES,
+            ("--scales=1.5,5", "--negative", "--shapes", "free"),
+            ("--scales=3", "--shapes", "beam", "--min-pixels", "9"),
+            ("--scales=2.5", "--shapes", "beam", "--beam", "13,11,20"),
+        ):
             with self.subTest(options=options):
                 expected = self.csv(self.flat, *options)
                 self.assertGreater(len({line.split(",")[2] for line in expected.splitlines()}), 2)
                 self.assertEqual(self.csv(self.flat, "--detect-on", self.flat, *options), expected)
-                self.assertEqual(self.csv(image, "--detect-on", self.flat, *options), self.csv(image, *options))
+                self.assertEqual(
+                    self.csv(image, "--detect-on", self.flat, *options), self.csv(image, *options)
+                )
 
     def test_primary_beam(self):
-        """The islands of all scales are those of FILE alone, pixel for pixel; fluxes are those of FILE over the beam."""
+        """The islands of all scales are those of FILE alone, pixel for pixel; fluxes are those of
+        FILE over the beam."""
         for options in (SCALES, ("-i", "3", "--negative", "--scales=2,5")):
             with self.subTest(options=options):
                 flat, expected = self.search(self.flat, *options)
@@ -458,31 +768,58 @@ class Scales(t.Case):
                 self.assertTrue(np.array_equal(islands, expected))
                 self.assertEqual(scales(true), scales(flat))
                 of_flat, of_true = fluxes(flat), fluxes(true, self.beam)
-                ratios = [of_true[island] / flux for island, flux in of_flat.items() if scales(flat)[island] > 0]
+                ratios = [
+                    of_true[island] / flux
+                    for island, flux in of_flat.items()
+                    if scales(flat)[island] > 0
+                ]
                 self.assertGreater(len(ratios), 4)
                 self.assertLess(abs(np.median(ratios) - 1), 0.03)
                 self.assertLess(np.abs(np.array(ratios) - 1).max(), 0.3)
-                extents = ({(row["Isl_id"], row["Xpeak"], row["Ypeak"], row["N_pix"]) for row in rows if row["Scale"] > 0 and row["S_Code"] == "S"}
-                           for rows in (flat, true))
+                extents = (
+                    {
+                        (row["Isl_id"], row["Xpeak"], row["Ypeak"], row["N_pix"])
+                        for row in rows
+                        if row["Scale"] > 0 and row["S_Code"] == "S"
+                    }
+                    for rows in (flat, true)
+                )
                 self.assertEqual(*extents)
 
     def test_rows(self):
-        """Noise, SNR and errors of a scale are those of the smoothed IMAGE; Pix_SNR is that of the smoothed FILE."""
-        pairs = [[{row["Isl_id"]: row for row in t.find(*images, *SCALES)["sources"] if row["Scale"] > 0 and row["S_Code"] == "S"}]
-                 for images in ((self.true, "--detect-on", self.flat), (self.flat,))]
+        """Noise, SNR and errors of a scale are those of the smoothed IMAGE; Pix_SNR is that of the
+        smoothed FILE."""
+        pairs = [
+            [
+                {
+                    row["Isl_id"]: row
+                    for row in t.find(*images, *SCALES)["sources"]
+                    if row["Scale"] > 0 and row["S_Code"] == "S"
+                }
+            ]
+            for images in ((self.true, "--detect-on", self.flat), (self.flat,))
+        ]
         (true,), (flat,) = pairs
         self.assertGreater(len(true), 3)
         for island, row in true.items():
             self.assertEqual(row["Pix_SNR"], flat[island]["Pix_SNR"])
             seen = self.beam[row["Ypeak"], row["Xpeak"]]
             self.assertLess(abs(row["Isl_rms"] * seen / flat[island]["Isl_rms"] - 1), 0.25)
-            self.assertLess(abs(row["E_Total_flux"] * seen / flat[island]["E_Total_flux"] - 1), 0.35)
+            self.assertLess(
+                abs(row["E_Total_flux"] * seen / flat[island]["E_Total_flux"] - 1), 0.35
+            )
             self.assertLess(abs(row["SNR"] / flat[island]["SNR"] - 1), 0.25)
 
     def test_own_model(self):
-        """Each image is smoothed less its own Gaussians: without those of FILE, however little of them is in IMAGE, and the reverse."""
+        """Each image is smoothed less its own Gaussians: without those of FILE, however little of
+        them is in IMAGE, and the reverse."""
         halo, noise = self.gaussian(200, 200, 3, 40), self.noise(3)
-        points = sum(self.gaussian(x, y, 40, 5) for x in range(20, 400, 60) for y in range(20, 400, 60) if np.hypot(x - 200, y - 200) > 60)
+        points = sum(
+            self.gaussian(x, y, 40, 5)
+            for x in range(20, 400, 60)
+            for y in range(20, 400, 60)
+            if np.hypot(x - 200, y - 200) > 60
+        )
         round_beam = {"BMAJ": 5 * sky.CELL, "BMIN": 5 * sky.CELL, "BPA": 0}
         flat = self.image("points.fits", halo + points + noise, **round_beam)
         expected = t.find(flat, *SCALES)["sources"]
@@ -492,7 +829,11 @@ class Scales(t.Case):
             image = self.image("factor.fits", halo + factor * points + self.noise(4), **round_beam)
             found = t.find(image, "--detect-on", flat, *SCALES)["sources"]
             self.assertEqual(scales(found), scales(expected))
-            total = sum(row["Total_flux"] for row in found if row["Scale"] > 0 and np.hypot(row["Xposn"] - 200, row["Yposn"] - 200) < 25)
+            total = sum(
+                row["Total_flux"]
+                for row in found
+                if row["Scale"] > 0 and np.hypot(row["Xposn"] - 200, row["Yposn"] - 200) < 25
+            )
             self.assertLess(abs(total / flux - 1), 0.2, factor)
 
     def test_another_beam(self):
@@ -500,18 +841,44 @@ class Scales(t.Case):
         points, noise = [(x, y) for x in (100, 200, 300) for y in (100, 200, 300)], self.noise(5)
         nothing = self.image("nothing.fits", noise)
         sizes = {name: value * sky.CELL for name, value in (("BMAJ", 10), ("BMIN", 10), ("BPA", 0))}
-        image = self.image("sharp.fits", sum(self.gaussian(*point, 60, 5) for point in points) + noise,
-                           **{name: value / 2 for name, value in sizes.items()})
+        image = self.image(
+            "sharp.fits",
+            sum(self.gaussian(*point, 60, 5) for point in points) + noise,
+            **{name: value / 2 for name, value in sizes.items()},
+        )
         pixels = sum(self.gaussian(*point, 60, 10) for point in points) + noise
-        options = (image, "--detect-on", self.image("wide.fits", pixels, **sizes), "--shapes", "beam", "-i", "3", "--scales=2")
+        options = (
+            image,
+            "--detect-on",
+            self.image("wide.fits", pixels, **sizes),
+            "--shapes",
+            "beam",
+            "-i",
+            "3",
+            "--scales=2",
+        )
         found = t.find(*options)["sources"]
         self.assertEqual([len(found), {row["Scale"] for row in found}], [9, {0}])
         sizes = {"BMAJ": 20 * sky.CELL, "BMIN": 20 * sky.CELL, "BPA": 0}
-        faint = self.image("faint.fits", sum(self.gaussian(*point, 3, 20) for point in points) + noise, **sizes)
-        of_scales = [row for row in t.find(nothing, "--detect-on", faint, "--shapes", "beam", "-i", "3", "--scales=1,4")["sources"] if row["Scale"] > 0]
+        faint = self.image(
+            "faint.fits", sum(self.gaussian(*point, 3, 20) for point in points) + noise, **sizes
+        )
+        of_scales = [
+            row
+            for row in t.find(
+                nothing, "--detect-on", faint, "--shapes", "beam", "-i", "3", "--scales=1,4"
+            )["sources"]
+            if row["Scale"] > 0
+        ]
         self.assertGreater(sum(row["Scale"] == 1 for row in of_scales), 2)
         for row in of_scales:  # what scale 1 found is not found again
-            self.assertEqual(sum(np.hypot(row["Xpeak"] - other["Xpeak"], row["Ypeak"] - other["Ypeak"]) < 30 for other in of_scales), 1)
+            self.assertEqual(
+                sum(
+                    np.hypot(row["Xpeak"] - other["Xpeak"], row["Ypeak"] - other["Ypeak"]) < 30
+                    for other in of_scales
+                ),
+                1,
+            )
         for card in ("BMAJ", "BMIN", "BPA"):
             self.header.remove(card)
         self.image("wide.fits", pixels)
@@ -529,22 +896,41 @@ class Scales(t.Case):
 
     @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_device(self):
-        """A device gives the bytes of the CPU, whether it keeps images or not: catalogues and maps."""
+        """A device gives the bytes of the CPU, whether it keeps images or not: catalogues and
+        maps."""
         images = [self.true, "--detect-on", self.flat]
-        for options in (["--deblend"], ["--local", "-i", "3", "--fit", "--negative"], [*SCALES, "--negative"], ["--mask", self.flat, "--scales=3"]):
-            names = "rms,snr,islands" + (",sources,model,residual" if "--deblend" not in options else "")
+        for options in (
+            ["--deblend"],
+            ["--local", "-i", "3", "--fit", "--negative"],
+            [*SCALES, "--negative"],
+            ["--mask", self.flat, "--scales=3"],
+        ):
+            names = "rms,snr,islands" + (
+                ",sources,model,residual" if "--deblend" not in options else ""
+            )
             for way in ("--cpu", "0"), ("--gpu", "0"), ("--gpu", "1"):
                 folder = self.path("%s-%s" % way)
                 os.makedirs(folder, exist_ok=True)
-                result = t.run(*images, *options, way[0], "-o", os.path.join(folder, "c.json"), "--save", names, check=True,
-                               env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": way[1]})
+                result = t.run(
+                    *images,
+                    *options,
+                    way[0],
+                    "-o",
+                    os.path.join(folder, "c.json"),
+                    "--save",
+                    names,
+                    check=True,
+                    env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": way[1]},
+                )
                 self.assertIn("on the %s (as asked" % way[0][2:].upper(), result.stderr)
             for name in ["c.json"] + ["c.%s.fits" % name for name in names.split(",")]:
                 texts = []
                 for folder in ("--cpu-0", "--gpu-0", "--gpu-1"):
                     with open(os.path.join(self.path(folder), name), "rb") as stream:
                         texts.append(stream.read())
-                self.assertEqual([texts[1] == texts[0], texts[2] == texts[0]], [True, True], (name, options))
+                self.assertEqual(
+                    [texts[1] == texts[0], texts[2] == texts[0]], [True, True], (name, options)
+                )
 
     @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_lost_device(self):
@@ -552,7 +938,13 @@ class Scales(t.Case):
         options = [self.true, "--detect-on", self.flat, "--scales=2,4", "-i", "3"]
         expected, n_lost = self.csv(*options), 0
         for n in range(1, 20):
-            environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": "1", "SRCFIND_PIXELS_BEFORE_GPU": "0", "FAKE_CUDA_LOST": str(n)}
+            environment = {
+                **os.environ,
+                "SRCFIND_CUDA_MODULE": FAKE,
+                "FAKE_CUDA_KEEPS": "1",
+                "SRCFIND_PIXELS_BEFORE_GPU": "0",
+                "FAKE_CUDA_LOST": str(n),
+            }
             result = t.run(*options, env=environment, check=True)
             self.assertEqual(result.stdout, expected)
             n_lost += "on the CPU (CUDA device 0 (fake)" in result.stderr
@@ -561,13 +953,19 @@ class Scales(t.Case):
         self.assertEqual([n_lost, "on the GPU (many pixels" in result.stderr], [10, True])
 
     def test_blanks_and_odd_values(self):
-        """What is blank or overflows in one image is in no island of a scale; a constant image has no scale."""
+        """What is blank or overflows in one image is in no island of a scale; a constant image has
+        no scale."""
         flat, true = self.pixels + self.gaussian(170, 170, 3, 60), self.pixels / self.beam
         flat[:60], true[:, 330:] = np.nan, np.nan
         found = []
         for value in np.array([1, 0.25]) * np.finfo(np.float32).max:
             true[100:240, 100:240] = value
-            rows, islands = self.search(self.image("t.fits", true), "--detect-on", self.image("f.fits", flat), "--scales=2.5")
+            rows, islands = self.search(
+                self.image("t.fits", true),
+                "--detect-on",
+                self.image("f.fits", flat),
+                "--scales=2.5",
+            )
             self.assertFalse(islands[:60].any() or islands[:, 330:].any())
             self.assertTrue(all(np.isfinite(row["Total_flux"]) for row in rows))
             found.append(islands > 0)
@@ -575,7 +973,9 @@ class Scales(t.Case):
         constant = self.image("constant.fits", np.full((400, 400), 3.0))
         for image, on in ((constant, self.flat), (self.flat, constant)):
             found = t.find(image, "--detect-on", on, "--scales")["sources"]
-            self.assertEqual([len(found) > 20, {row["Scale"] for row in found} <= {0}], [image is constant, True])
+            self.assertEqual(
+                [len(found) > 20, {row["Scale"] for row in found} <= {0}], [image is constant, True]
+            )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import srcfind_test as t
 
 
 class Failures(t.Case):
-
     def assert_fails(self, *arguments, status=1, words=(), **options):
         """The command fails with one line that names the file, and writes nothing."""
         before = sorted(os.listdir(self.directory.name))
@@ -73,7 +72,9 @@ class Failures(t.Case):
 
     def test_wrong_checksum_is_no_error(self):
         good = self.good()
-        path = self.write("checksum.fits", t.noise(300, 300), t.sky_header(DATASUM="12345", CHECKSUM="0" * 16))
+        path = self.write(
+            "checksum.fits", t.noise(300, 300), t.sky_header(DATASUM="12345", CHECKSUM="0" * 16)
+        )
         self.assertEqual(t.run(path).stdout, t.run(good).stdout)
 
     def test_truncated_tiles(self):
@@ -135,17 +136,27 @@ class Failures(t.Case):
         self.assert_fails(pipe, words=[pipe], timeout=t.HANG)
 
     def test_absurd_headers(self):
-        cards = ["SIMPLE  =                    T", "BITPIX  =                  -32", "NAXIS   =                    2",
-                 "NAXIS1  =                  100", "NAXIS2  =                  100"]
+        cards = [
+            "SIMPLE  =                    T",
+            "BITPIX  =                  -32",
+            "NAXIS   =                    2",
+            "NAXIS1  =                  100",
+            "NAXIS2  =                  100",
+        ]
 
         def header(**changes):
             text = "".join(changes.get(card.split()[0], card).ljust(80) for card in cards)
             return (text + "END".ljust(80)).ljust(2880).encode()
 
-        for changes in ({"NAXIS1": "NAXIS1  =  9223372036854775807"}, {"NAXIS1": "NAXIS1  =          4294967296"},
-                        {"NAXIS1": "NAXIS1  =                  -5"}, {"NAXIS2": "NAXIS2  = 'many'"},
-                        {"NAXIS": "NAXIS   =                  999"}, {"BITPIX": "BITPIX  =                   12"},
-                        {"BITPIX": "COMMENT"}):
+        for changes in (
+            {"NAXIS1": "NAXIS1  =  9223372036854775807"},
+            {"NAXIS1": "NAXIS1  =          4294967296"},
+            {"NAXIS1": "NAXIS1  =                  -5"},
+            {"NAXIS2": "NAXIS2  = 'many'"},
+            {"NAXIS": "NAXIS   =                  999"},
+            {"BITPIX": "BITPIX  =                   12"},
+            {"BITPIX": "COMMENT"},
+        ):
             with self.subTest(changes=changes):
                 path = self.write_bytes("absurd.fits", header(**changes) + b"\0" * 40320)
                 self.assert_fails(path, words=[path])
@@ -155,8 +166,10 @@ class Failures(t.Case):
         with open(self.good(), "rb") as stream:
             whole = bytearray(stream.read())
         at = whole.index(b"RADESYS")
-        whole[at:at + 80] = b"\x80\0" * 40
-        self.assertEqual(t.run(self.write_bytes("binary.fits", whole), timeout=t.HANG).returncode, 0)
+        whole[at : at + 80] = b"\x80\0" * 40
+        self.assertEqual(
+            t.run(self.write_bytes("binary.fits", whole), timeout=t.HANG).returncode, 0
+        )
 
     def test_wrong_plane(self):
         path = self.write("cube.fits", np.zeros((3, 20, 30), np.float32))
@@ -188,8 +201,14 @@ class Failures(t.Case):
     def with_stack(self, kib, *command):
         """Runs a command whose stack, and whose threads', may have so many KiB."""
         limit = kib << 10
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, env={"PATH": os.environ["PATH"]}, timeout=t.HANG,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)))
+        return subprocess.run(
+            [str(word) for word in command],
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"]},
+            timeout=t.HANG,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)),
+        )
 
     @unittest.skipIf(t.SANITIZED, "sanitizers need more")
     def test_small_stack(self):
@@ -197,29 +216,82 @@ class Failures(t.Case):
         merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
         t.run(self.good(), "-q", "-o", self.path("c.csv"), check=True)
         for kib in (64, 128, 256, 511):
-            for name, *words in (("srcfind", t.COMMAND, self.good(), "-o", self.path("out.csv")), ("srcfind", t.COMMAND, self.good(), "--compare-cpu"),
-                                 ("srcfind-merge", merge, self.path("c.csv"), "-o", self.path("out.csv"))):
+            for name, *words in (
+                ("srcfind", t.COMMAND, self.good(), "-o", self.path("out.csv")),
+                ("srcfind", t.COMMAND, self.good(), "--compare-cpu"),
+                ("srcfind-merge", merge, self.path("c.csv"), "-o", self.path("out.csv")),
+            ):
                 result = self.with_stack(kib, *words)
-                self.assertEqual([result.returncode, result.stdout, result.stderr],
-                                 [1, "", "%s: the stack is limited to %d KiB, and 512 are needed: raise the limit with `ulimit -s 8192`\n" % (name, kib)])
+                self.assertEqual(
+                    [result.returncode, result.stdout, result.stderr],
+                    [
+                        1,
+                        "",
+                        "%s: the stack is limited to %d KiB, and 512 are needed: raise the limit with `ulimit -s 8192`\n"
+                        % (name, kib),
+                    ],
+                )
         self.assertFalse(os.path.exists(self.path("out.csv")))
 
     @unittest.skipIf(t.SANITIZED, "sanitizers need more")
     def test_least_stack(self):
         """It is enough for all ways through the program, here and in its threads."""
-        images = [self.write(name, t.noise(200, 220, seed=seed), t.sky_header()) for name, seed in (("a.fits", 1), ("b.fits", 2))]
+        images = [
+            self.write(name, t.noise(200, 220, seed=seed), t.sky_header())
+            for name, seed in (("a.fits", 1), ("b.fits", 2))
+        ]
         t.run(images[0], "-q", "-o", self.path("at.csv"), check=True)
         t.run(images[0], "-q", "-o", self.path("at.fits"), check=True)
         tiles = self.path("tiles.fits.fz")
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(t.noise(200, 220, seed=1), "HCOMPRESS_1", None, t.sky_header())]).writeto(tiles)
-        everything = "rms,background,snr,islands,sources,model,residual,mask,gaussians" + (",picture" if os.environ.get("PICTURES") else "")
-        for options in (["--local", "-i", "3", "--fit", "--scales", "--negative", "--completeness=20", "--save", everything, "-f", "json", "--report", self.path("r.csv"),
-                         "--merge", self.path("m.vot")],
-                        ["--at", self.path("at.csv"), "--fit", "--measure-in", images[1] + "/"], ["--at", self.path("at.fits"), "--fit", "--local", "-f", "fits"],
-                        ["--detect-on", tiles, "--fit", "--columns", "@aegean"], ["--plane", "all", "--deblend", "-f", "votable"]):
-            several = [] if "--measure-in" in options or "--detect-on" in options else [images[1], tiles]
+        fits.HDUList(
+            [
+                fits.PrimaryHDU(),
+                t.tiled(t.noise(200, 220, seed=1), "HCOMPRESS_1", None, t.sky_header()),
+            ]
+        ).writeto(tiles)
+        everything = "rms,background,snr,islands,sources,model,residual,mask,gaussians" + (
+            ",picture" if os.environ.get("PICTURES") else ""
+        )
+        for options in (
+            [
+                "--local",
+                "-i",
+                "3",
+                "--fit",
+                "--scales",
+                "--negative",
+                "--completeness=20",
+                "--save",
+                everything,
+                "-f",
+                "json",
+                "--report",
+                self.path("r.csv"),
+                "--merge",
+                self.path("m.vot"),
+            ],
+            ["--at", self.path("at.csv"), "--fit", "--measure-in", images[1] + "/"],
+            ["--at", self.path("at.fits"), "--fit", "--local", "-f", "fits"],
+            ["--detect-on", tiles, "--fit", "--columns", "@aegean"],
+            ["--plane", "all", "--deblend", "-f", "votable"],
+        ):
+            several = (
+                [] if "--measure-in" in options or "--detect-on" in options else [images[1], tiles]
+            )
             options = [images[1] if option.endswith("/") else option for option in options]
-            result = self.with_stack(512, t.COMMAND, images[0], *several, *options, "-q", "--cpu", "--threads", 4, "-o", self.path("out") + "/")
+            result = self.with_stack(
+                512,
+                t.COMMAND,
+                images[0],
+                *several,
+                *options,
+                "-q",
+                "--cpu",
+                "--threads",
+                4,
+                "-o",
+                self.path("out") + "/",
+            )
             self.assertEqual([result.returncode, result.stderr], [0, ""])
 
     def test_full_disk(self):
@@ -241,7 +313,21 @@ class Failures(t.Case):
     def test_full_disk_in_every_format(self):
         """Wherever the file ends: it is whole, or there is none."""
         image, out = self.good(), self.path("out")
-        suffixes = ["csv", "json", "vot", "fits", "ecsv", "reg", "crtf", "txt", "csv.gz", "json.gz", "vot.gz", "ecsv.gz", "reg.gz"]
+        suffixes = [
+            "csv",
+            "json",
+            "vot",
+            "fits",
+            "ecsv",
+            "reg",
+            "crtf",
+            "txt",
+            "csv.gz",
+            "json.gz",
+            "vot.gz",
+            "ecsv.gz",
+            "reg.gz",
+        ]
         outputs = [["-o", os.path.join(out, "c." + suffix)] for suffix in suffixes]
         if os.environ.get("PICTURES"):
             outputs.append(["-o", os.path.join(out, "c.csv"), "--save", "picture"])
@@ -249,10 +335,18 @@ class Failures(t.Case):
             n_failed = 0
             for size in (0, 50, 700, 3000, 7000, 20000, 1 << 20):
                 os.mkdir(out)
-                result = t.run(image, "-q", *options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+                result = t.run(
+                    image,
+                    "-q",
+                    *options,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+                )
                 with self.subTest(options[1:], size=size):
                     n = len(os.listdir(out))
-                    self.assertEqual([result.returncode, n], [1, 0] if result.returncode else [0, 2 if "--save" in options else 1])
+                    self.assertEqual(
+                        [result.returncode, n],
+                        [1, 0] if result.returncode else [0, 2 if "--save" in options else 1],
+                    )
                     self.assertEqual(result.stderr.count("cannot be written: "), result.returncode)
                 n_failed += result.returncode
                 shutil.rmtree(out)
@@ -264,12 +358,18 @@ class Failures(t.Case):
         for name in ("missing/c.csv", "good.fits/c.csv"):
             result = t.run(self.write_bytes("none.fits", b"none"), "-o", self.path(name))
             self.assertEqual(result.returncode, 1)
-            self.assertRegex(result.stderr, r"/c\.csv: the catalogue cannot be written: there is no such directory\n\Z")
+            self.assertRegex(
+                result.stderr,
+                r"/c\.csv: the catalogue cannot be written: there is no such directory\n\Z",
+            )
         self.assertEqual(t.run(self.good(), "-o", self.path("./c.csv")).returncode, 0)
 
     def test_list_that_is_none(self):
-        for path, words in (("/dev/zero", "NUL"), (self.write_bytes("long", b"x" * 100000), "longer than any path"),
-                            (self.write_bytes("longer", b"x" * 4096 + b"\n"), "longer than any path")):
+        for path, words in (
+            ("/dev/zero", "NUL"),
+            (self.write_bytes("long", b"x" * 100000), "longer than any path"),
+            (self.write_bytes("longer", b"x" * 4096 + b"\n"), "longer than any path"),
+        ):
             result = t.run("--files-from", path, "-o", self.path("out"), timeout=t.HANG)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn(words, result.stderr)
@@ -285,7 +385,10 @@ class Failures(t.Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("/dev/null: the directory cannot be made: Not a directory", result.stderr)
         result = t.run(image, "-o", "/proc/none/below/")  # the first one that cannot be made
-        self.assertIn("srcfind: /proc/none: the directory cannot be made: No such file or directory", result.stderr)
+        self.assertIn(
+            "srcfind: /proc/none: the directory cannot be made: No such file or directory",
+            result.stderr,
+        )
 
     def test_long_names(self):
         image = self.good()
@@ -298,7 +401,9 @@ class Failures(t.Case):
     def test_name_that_a_message_begins_with(self):
         with open(self.write("blank.fits", np.full((5, 6), np.nan, np.float32)), "rb") as stream:
             self.write_bytes("none", stream.read())
-        self.assertIn("srcfind: none: none of the 30 pixels", t.run("none", cwd=self.directory.name).stderr)
+        self.assertIn(
+            "srcfind: none: none of the 30 pixels", t.run("none", cwd=self.directory.name).stderr
+        )
 
     def test_full_device(self):
         result = t.run(self.good(), "-o", "/dev/full")
@@ -323,7 +428,9 @@ class Failures(t.Case):
     def test_reader_of_a_pipe_leaves(self):
         shell = '"$0" "$1" | head -n 1; echo "${PIPESTATUS[0]}"'
         image = self.write("many.fits", t.noise(2000, 800, n_sources=1500), t.sky_header())
-        result = subprocess.run(["bash", "-c", shell, t.COMMAND, image], capture_output=True, text=True)
+        result = subprocess.run(
+            ["bash", "-c", shell, t.COMMAND, image], capture_output=True, text=True
+        )
         lines = result.stdout.splitlines()
         self.assertTrue(lines[0].startswith("Source_id,"))
         self.assertIn(int(lines[1]), (0, 128 + signal.SIGPIPE))
@@ -334,8 +441,14 @@ class Failures(t.Case):
         image, out = self.good(), self.path("out")
         os.mkdir(out)
         with contextlib.ExitStack() as files:
-            for name, age in ((".srcfind-1-0.part", 0), (".srcfind-2-0.part", 0), (".srcfind-3-0.part", 2 * 86400),
-                              (".srcfind-4-0.part", 43200), ("other.part", 2 * 86400), (".srcfind-5", 2 * 86400)):
+            for name, age in (
+                (".srcfind-1-0.part", 0),
+                (".srcfind-2-0.part", 0),
+                (".srcfind-3-0.part", 2 * 86400),
+                (".srcfind-4-0.part", 43200),
+                ("other.part", 2 * 86400),
+                (".srcfind-5", 2 * 86400),
+            ):
                 stream = files.enter_context(open(os.path.join(out, name), "w"))
                 os.utime(stream.name, (time.time() - age,) * 2)
                 if name[9:] in ("2-0.part", "3-0.part", "4-0.part"):
@@ -343,25 +456,48 @@ class Failures(t.Case):
             os.mkdir(os.path.join(out, ".srcfind-d.part"))
             os.mkfifo(os.path.join(out, ".srcfind-p.part"))
             os.symlink(image, os.path.join(out, ".srcfind-l.part"))
-            stay = {".srcfind-2-0.part", ".srcfind-4-0.part", "other.part", ".srcfind-5", ".srcfind-d.part", ".srcfind-p.part",
-                    ".srcfind-l.part", "good.csv"}
+            stay = {
+                ".srcfind-2-0.part",
+                ".srcfind-4-0.part",
+                "other.part",
+                ".srcfind-5",
+                ".srcfind-d.part",
+                ".srcfind-p.part",
+                ".srcfind-l.part",
+                "good.csv",
+            }
             for arguments in ((image, "-o", out), (image, "-o", out + "/good.csv")):
                 result = t.run(*arguments, timeout=t.HANG)
-                self.assertEqual([result.returncode, set(os.listdir(out))], [0, stay], result.stderr)
+                self.assertEqual(
+                    [result.returncode, set(os.listdir(out))], [0, stay], result.stderr
+                )
                 open(os.path.join(out, ".srcfind-1-0.part"), "w").close()
         self.assertTrue(os.path.exists(image))
 
     def test_few_descriptors(self):
-        """Fewer than the threads would need: fewer images are searched at a time, and none fails."""
-        images = [self.write("%d.fits%s" % (i, ".gz" * (i % 2)), t.noise(60, 60)) for i in range(40)]
+        """Fewer than the threads would need: fewer images are searched at a time, and none
+        fails."""
+        images = [
+            self.write("%d.fits%s" % (i, ".gz" * (i % 2)), t.noise(60, 60)) for i in range(40)
+        ]
         for limit in (20, 6):
-            result = t.run(*images, "-j", "20", "-o", self.path(str(limit)),
-                           preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+            result = t.run(
+                *images,
+                "-j",
+                "20",
+                "-o",
+                self.path(str(limit)),
+                preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)),
+            )
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(len(os.listdir(self.path(str(limit)))), 40)
 
     def test_one_of_several_fails(self):
-        images = [self.write("a.fits", t.noise(50, 50)), self.path("missing.fits"), self.write("b.fits", t.noise(50, 50))]
+        images = [
+            self.write("a.fits", t.noise(50, 50)),
+            self.path("missing.fits"),
+            self.write("b.fits", t.noise(50, 50)),
+        ]
         result = t.run(*images, "-o", self.path("out"), "-q")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(result.stderr.splitlines()), 2)

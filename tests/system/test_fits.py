@@ -1,4 +1,5 @@
-"""The least-squares fit finds the minimum that SciPy finds, on random islands of one to four sources."""
+"""The least-squares fit finds the minimum that SciPy finds, on random islands of one to four
+sources."""
 import math
 import os
 import subprocess
@@ -35,8 +36,14 @@ def slopes(parameters, u, v):
     for peak, u0, v0, p, q, r in parameters.reshape(-1, PARAMETERS):
         du, dv = u - u0, v - v0
         g = np.exp(-(p * du * du + 2 * q * du * dv + r * dv * dv) / 2)
-        columns += [g, peak * g * (p * du + q * dv), peak * g * (q * du + r * dv), -peak * g * du * du / 2, -peak * g * du * dv,
-                    -peak * g * dv * dv / 2]
+        columns += [
+            g,
+            peak * g * (p * du + q * dv),
+            peak * g * (q * du + r * dv),
+            -peak * g * du * du / 2,
+            -peak * g * du * dv,
+            -peak * g * dv * dv / 2,
+        ]
     return np.array(columns).T
 
 
@@ -54,11 +61,21 @@ class Job:
         for _ in range(n):
             cx, cy = random.uniform(4, side - 5, 2)
             width = random.uniform(0.8, 1.6, 2)
-            sources.append([10 ** random.uniform(0.9, 3), self.frame[0] * cx + self.frame[1] * cy, self.frame[2] * cy,
-                            width[0] ** -2, random.uniform(-0.5, 0.5) / (width[0] * width[1]), width[1] ** -2])
+            sources.append(
+                [
+                    10 ** random.uniform(0.9, 3),
+                    self.frame[0] * cx + self.frame[1] * cy,
+                    self.frame[2] * cy,
+                    width[0] ** -2,
+                    random.uniform(-0.5, 0.5) / (width[0] * width[1]),
+                    width[1] ** -2,
+                ]
+            )
         clean = model(np.array(sources).ravel(), self.u, self.v)
         keep = clean > 1
-        self.x, self.y, self.u, self.v = (values[keep] for values in (self.x, self.y, self.u, self.v))
+        self.x, self.y, self.u, self.v = (
+            values[keep] for values in (self.x, self.y, self.u, self.v)
+        )
         self.data = clean[keep] + random.normal(0, 1, keep.sum())
         self.start = []
         for source in sources:
@@ -69,7 +86,10 @@ class Job:
         self.widest = max(1.5, 1 + math.hypot(np.ptp(self.u), np.ptp(self.v)) / FWHM)
 
     def text(self):
-        lines = ["%.17g %.17g %.17g %.17g %d %d" % (*self.frame, self.widest, len(self.start), len(self.x))]
+        lines = [
+            "%.17g %.17g %.17g %.17g %d %d"
+            % (*self.frame, self.widest, len(self.start), len(self.x))
+        ]
         lines += [" ".join("%.17g" % value for value in source) for source in self.start]
         lines += ["%d %d %.17g" % pixel for pixel in zip(self.x, self.y, self.data)]
         return "\n".join(lines) + "\n"
@@ -78,27 +98,53 @@ class Job:
         return model(parameters, self.u, self.v) - self.data
 
     def minimise(self, start):
-        return least_squares(self.residual, start.ravel(), lambda p: slopes(p, self.u, self.v), method="lm", x_scale="jac",
-                             xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000)
+        return least_squares(
+            self.residual,
+            start.ravel(),
+            lambda p: slopes(p, self.u, self.v),
+            method="lm",
+            x_scale="jac",
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=2000,
+        )
 
     def is_inside(self, parameters):
         """No bound holds, nor nearly, and no needle got the beam's shape."""
         for source, start in zip(parameters.reshape(-1, PARAMETERS), self.start):
             widths = np.linalg.eigvalsh([[source[3], source[4]], [source[4], source[5]]])
-            if widths[0] <= 1.01 / self.widest ** 2 or widths[1] >= 0.99 / NARROWEST ** 2 or source[0] < 0.1:
+            if (
+                widths[0] <= 1.01 / self.widest**2
+                or widths[1] >= 0.99 / NARROWEST**2
+                or source[0] < 0.1
+            ):
                 return False
-            if math.hypot(*(source[1:3] - start[1:3])) > 0.99 * REACH or tuple(source[3:]) == (1, 0, 1):
+            if math.hypot(*(source[1:3] - start[1:3])) > 0.99 * REACH or tuple(source[3:]) == (
+                1,
+                0,
+                1,
+            ):
                 return False
         return True
 
 
 class Fits(t.Case):
-
     @t.unittest.skipUnless(os.path.exists(FIT_JOBS), "FIT_JOBS does not lead to the program")
     def test_minimum_of_scipy(self):
         random = np.random.default_rng(1)
-        jobs = [job for job in (Job(random) for _ in range(420)) if len(job.x) > PARAMETERS * len(job.start)]
-        output = subprocess.run([FIT_JOBS], input="".join(job.text() for job in jobs), check=True, capture_output=True, text=True).stdout
+        jobs = [
+            job
+            for job in (Job(random) for _ in range(420))
+            if len(job.x) > PARAMETERS * len(job.start)
+        ]
+        output = subprocess.run(
+            [FIT_JOBS],
+            input="".join(job.text() for job in jobs),
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         results = [np.array(line.split(), float) for line in output.splitlines()]
         self.assertEqual(len(results), len(jobs))
         n_inside = n_compared = n_same_start = 0
@@ -108,16 +154,23 @@ class Fits(t.Case):
             self.assertEqual(is_fitted, 1)
             if not job.is_inside(found):
                 continue
-            errors = np.sqrt(np.diag(np.linalg.inv(slopes(found, job.u, job.v).T @ slopes(found, job.u, job.v))))
+            errors = np.sqrt(
+                np.diag(np.linalg.inv(slopes(found, job.u, job.v).T @ slopes(found, job.u, job.v)))
+            )
             nearest, expected = job.minimise(found), job.minimise(job.start)
             off = np.max(np.abs(nearest.x - found) / errors)  # from the minimum that it is in
             n_inside += 1
             if off < 1e-5:
                 worst, n_compared = max(worst, off), n_compared + 1
-                n_same_start += expected.success and np.max(np.abs(expected.x - found) / errors) < 1e-5
-        print("of %d fits, %d reach no bound; %d of these are %.1e errors or less from a minimum, for %d the one that SciPy finds from "
-              "the same start" % (len(jobs), n_inside, n_compared, worst, n_same_start))
-        self.assertGreater(n_compared, max(200, 0.97 * n_inside))  # others end where a step is clipped, or gains less than 1e-12
+                n_same_start += (
+                    expected.success and np.max(np.abs(expected.x - found) / errors) < 1e-5
+                )
+        print(
+            "of %d fits, %d reach no bound; %d of these are %.1e errors or less from a minimum, for %d the one that SciPy finds from "
+            "the same start" % (len(jobs), n_inside, n_compared, worst, n_same_start)
+        )
+        # others end where a step is clipped, or gains less than 1e-12
+        self.assertGreater(n_compared, max(200, 0.97 * n_inside))
         self.assertGreater(n_same_start, 0.75 * n_compared)  # SciPy has no bounds
 
 

@@ -16,17 +16,44 @@ from test_catalogue import COLUMNS
 
 NUMBER = r"([-+.e\d]+)"
 DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
-CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
-                  ((NUMBER,) * 5))
-INTEGERS = {"Source_id", "Isl_id", "N_Gaus", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
+CASA = re.compile(
+    r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"'
+    % ((NUMBER,) * 5)
+)
+INTEGERS = {
+    "Source_id",
+    "Isl_id",
+    "N_Gaus",
+    "Xpeak",
+    "Ypeak",
+    "N_pix",
+    "X_min",
+    "X_max",
+    "Y_min",
+    "Y_max",
+    "Flags",
+}
 NO_SHAPE = 8
-OBSERVATION = {"DATE-OBS": "2026-11-25T22:00:00", "TELESCOP": "ASKAP & \"ATCA\"", "OBJECT": "Barnard's: #1"}
-FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
-
+OBSERVATION = {
+    "DATE-OBS": "2026-11-25T22:00:00",
+    "TELESCOP": 'ASKAP & "ATCA"',
+    "OBJECT": "Barnard's: #1",
+}
+FORMATS = {
+    "csv": ".csv",
+    "json": ".json",
+    "votable": ".vot",
+    "fits": ".fits",
+    "ecsv": ".ecsv",
+    "reg": ".reg",
+    "crtf": ".crtf",
+    "table": ".txt",
+}
 
 
 def columns_of(*options):
-    """The columns that a catalogue has with these options, and those that may have empty integers."""
+    """The columns that a catalogue has with these options, and those that may have empty
+    integers."""
     names = list(COLUMNS)
     if "--at" in options:
         names.insert(names.index("Source_Name"), "Entry_id")
@@ -34,15 +61,39 @@ def columns_of(*options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
     if {"--fit", "--shapes"} & set(options):
         names.insert(names.index("RA"), "N_Gaus")
-        names[names.index("Xposn"):names.index("Xposn")] = ["RA_max", "DEC_max"]
+        names[names.index("Xposn") : names.index("Xposn")] = ["RA_max", "DEC_max"]
         at = names.index("PA") + 1
         names.insert(names.index("SNR") + 1, "Pix_SNR")
-        names[at:at] = ["E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms"]
-    return names, [*["N_Gaus"][:len({"--fit", "--shapes"} & set(options))], "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--shapes", "--at"} & set(options) else []
+        names[at:at] = [
+            "E_Maj",
+            "E_Min",
+            "E_PA",
+            "DC_Maj",
+            "DC_Min",
+            "DC_PA",
+            "E_DC_Maj",
+            "E_DC_Min",
+            "E_DC_PA",
+            "Resid_Isl_rms",
+        ]
+    return (
+        names,
+        [
+            *["N_Gaus"][: len({"--fit", "--shapes"} & set(options))],
+            "Xpeak",
+            "Ypeak",
+            "N_pix",
+            "X_min",
+            "X_max",
+            "Y_min",
+            "Y_max",
+        ]
+        if {"--fit", "--shapes", "--at"} & set(options)
+        else [],
+    )
 
 
 class Formats(t.Case):
-
     def image(self, **cards):
         image = t.noise(200, 220, seed=3)
         image[150, 30] = 40  # a source of one pixel: it has no shape
@@ -61,31 +112,56 @@ class Formats(t.Case):
         return t.read_csv(self.written(path, ".csv", *options))
 
     def test_ecsv(self):
-        path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam", EXTNAME="it's \"so\": \\ #")
+        path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam", EXTNAME='it\'s "so": \\ #')
         for options in ([], ["--local", "--rms-box", "40"], ["-n", "500"]):
             table = Table.read(self.written(path, ".ecsv", *options))
             expected = self.rows(path, *options)
             self.assertEqual(len(table), len(expected))
             for name in table.colnames:
                 values = [row[name] for row in expected]
-                self.assertEqual([None if np.ma.is_masked(v) else v for v in table[name]], values, name)
-            self.assertEqual([str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
-                             ["deg", "pix", "mJy / beam", "Jy"])
-            self.assertEqual([table["RA"].meta["ucd"], table["N_pix"].dtype], ["pos.eq.ra;meta.main", np.int64])
-            self.assertEqual([table.meta[name] for name in ("image", "FREQ", "bunit", "RADESYS")], [path, 1.4e9, "mJy/beam", "ICRS"])
+                self.assertEqual(
+                    [None if np.ma.is_masked(v) else v for v in table[name]], values, name
+                )
+            self.assertEqual(
+                [str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
+                ["deg", "pix", "mJy / beam", "Jy"],
+            )
+            self.assertEqual(
+                [table["RA"].meta["ucd"], table["N_pix"].dtype], ["pos.eq.ra;meta.main", np.int64]
+            )
+            self.assertEqual(
+                [table.meta[name] for name in ("image", "FREQ", "bunit", "RADESYS")],
+                [path, 1.4e9, "mJy/beam", "ICRS"],
+            )
             self.assertEqual({name: table.meta[name] for name in OBSERVATION}, OBSERVATION)
             found = t.find(path, *options)
             self.assertEqual(table.meta["background_rms"], found["background"]["rms"])
             self.assertEqual(table.meta["options"], found["options"])
-            self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
+            self.assertEqual(
+                table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size")
+            )
 
     def test_header_of_the_image(self):
-        """FITS catalogues have it in comments, from which DDFacet's ClusterCat takes shape and coordinates; the same from tiles and gzip."""
+        """FITS catalogues have it in comments, from which DDFacet's ClusterCat takes shape and
+        coordinates; the same from tiles and gzip."""
         cube = t.noise(150, 170, seed=3)[None]
-        header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e6, OBJECT="it's / M 31", EXTENDED=True, LONGTEXT="x" * 60)
+        header = t.sky_header(
+            CTYPE3="FREQ",
+            CRVAL3=1e9,
+            CRPIX3=1.0,
+            CDELT3=1e6,
+            OBJECT="it's / M 31",
+            EXTENDED=True,
+            LONGTEXT="x" * 60,
+        )
         header.append(fits.Card.fromstring("DOUBLE  =            1.5D+02"))
         path = self.write("image.fits", cube, header)
-        fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(cube, header, compression_type="GZIP_1", quantize_level=0)]).writeto(self.path("tiled.fits"))
+        fits.HDUList(
+            [
+                fits.PrimaryHDU(),
+                fits.CompImageHDU(cube, header, compression_type="GZIP_1", quantize_level=0),
+            ]
+        ).writeto(self.path("tiled.fits"))
         with open(path, "rb") as plain, gzip.open(self.path("image.fits.gz"), "wb") as packed:
             packed.write(plain.read())
         found = {}
@@ -97,24 +173,52 @@ class Formats(t.Case):
         self.assertEqual([line for line in found["tiled.fits"] if line not in comments], [])
         values = {}
         for line in comments:
-            for keyword, kind in (("CRVAL1", float), ("CRVAL2", float), ("CDELT1", float), ("NAXIS1", int)):  # as ClusterCat reads them
+            # as ClusterCat reads them
+            for keyword, kind in (
+                ("CRVAL1", float),
+                ("CRVAL2", float),
+                ("CDELT1", float),
+                ("NAXIS1", int),
+            ):
                 if keyword in line:
                     values[keyword] = kind(line.split()[2])
         self.assertEqual(values, {"CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -0.0005, "NAXIS1": 170})
-        for line in ("NAXIS = 3", "NAXIS3 = 1", "EXTENDED = True", "DOUBLE = 1.5E+02", "OBJECT = 'it''s / M 31'", "CTYPE1 = 'RA---SIN'"):
+        for line in (
+            "NAXIS = 3",
+            "NAXIS3 = 1",
+            "EXTENDED = True",
+            "DOUBLE = 1.5E+02",
+            "OBJECT = 'it''s / M 31'",
+            "CTYPE1 = 'RA---SIN'",
+        ):
             self.assertIn(line, comments)
-        self.assertNotIn("LONGTEXT", "".join(comments))  # it would take two cards, of which readers would misread the second
+        # it would take two cards, of which readers would misread the second
+        self.assertNotIn("LONGTEXT", "".join(comments))
 
     def test_names_of_formats(self):
         """A format has its name and, without the dot, its suffixes, in letters of any case."""
         image = self.image()
-        for names in (("votable", "vot", "VOTable", "xml"), ("table", "txt"), ("fits", "FIT"), ("json", "JSON")):
-            texts = {t.subprocess.run([t.COMMAND, image, "-f", name], capture_output=True, check=True).stdout for name in names}
+        for names in (
+            ("votable", "vot", "VOTable", "xml"),
+            ("table", "txt"),
+            ("fits", "FIT"),
+            ("json", "JSON"),
+        ):
+            texts = {
+                t.subprocess.run(
+                    [t.COMMAND, image, "-f", name], capture_output=True, check=True
+                ).stdout
+                for name in names
+            }
             self.assertEqual(len(texts), 1)
 
     def test_votable(self):
         path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam")
-        for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
+        for options in (
+            [],
+            ["--local", "--rms-box", "40", "--negative", "-n", "3.5"],
+            ["-n", "500"],
+        ):
             written, expected = self.written(path, ".vot", *options), self.rows(path, *options)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -125,50 +229,109 @@ class Formats(t.Case):
             for name in table.colnames:
                 values = [None if np.ma.is_masked(v) or v == "" else v for v in table[name]]
                 self.assertEqual(values, [row[name] for row in expected], name)
-            self.assertEqual([str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
-                             ["deg", "pix", "mJy / beam", "Jy"])
+            self.assertEqual(
+                [str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
+                ["deg", "pix", "mJy / beam", "Jy"],
+            )
             fields = {field.name: field for field in first.fields}
-            self.assertEqual([fields["RA"].ucd, fields["RA"].ref, fields["E_RA"].ref], ["pos.eq.ra;meta.main", "frame", None])
+            self.assertEqual(
+                [fields["RA"].ucd, fields["RA"].ref, fields["E_RA"].ref],
+                ["pos.eq.ra;meta.main", "frame", None],
+            )
             self.assertEqual(votable.get_coosys_by_id("frame").system, "ICRS")
             params = {param.name: param.value for param in first.params}
-            self.assertEqual([params[name] for name in ("image", "FREQ", "bunit", "option_threshold")],
-                             [path, 1.4e9, "mJy/beam", t.find(path, *options)["options"]["threshold"].__format__("g")])
+            self.assertEqual(
+                [params[name] for name in ("image", "FREQ", "bunit", "option_threshold")],
+                [
+                    path,
+                    1.4e9,
+                    "mJy/beam",
+                    t.find(path, *options)["options"]["threshold"].__format__("g"),
+                ],
+            )
             self.assertEqual({name: params[name] for name in OBSERVATION}, OBSERVATION)
 
     def test_columns_of_options(self):
-        """Every format has the columns of --deblend, --fit and --at, and those alone, with their types and units."""
+        """Every format has the columns of --deblend, --fit and --at, and those alone, with their
+        types and units."""
         path, texts = self.image(BUNIT="mJy/beam"), {"Source_Name": 31, "Entry_id": 31, "S_Code": 1}
         positions = self.path("positions.csv")
         os.rename(self.written(path, ".csv"), positions)
-        for options in ((), ("--deblend",), ("--contrast", "2"), ("--fit",), ("--shapes", "free"), ("--at", positions), ("--at", positions, "--fit")):
+        for options in (
+            (),
+            ("--deblend",),
+            ("--contrast", "2"),
+            ("--fit",),
+            ("--shapes", "free"),
+            ("--at", positions),
+            ("--at", positions, "--fit"),
+        ):
             (names, optional), file = columns_of(*options), functools.partial(self.written, path)
-            of = {name: "text" if name in texts else "integer" if name in INTEGERS else "real" for name in names}
+            of = {
+                name: "text" if name in texts else "integer" if name in INTEGERS else "real"
+                for name in names
+            }
             with self.subTest(options):
                 self.assertEqual(self.lines(path, ".csv", *options)[0].split(","), names)
                 catalogue = t.find(path, *options)
                 self.assertEqual([column["name"] for column in catalogue["columns"]], names)
-                self.assertEqual({tuple(source) for source in catalogue["sources"]}, {tuple(names)} if catalogue["sources"] else set())
+                self.assertEqual(
+                    {tuple(source) for source in catalogue["sources"]},
+                    {tuple(names)} if catalogue["sources"] else set(),
+                )
                 units = {column["name"]: column["unit"] for column in catalogue["columns"]}
-                self.assertEqual({unit for name, unit in units.items() if "_Maj" in name or "_PA" in name} - {"deg"}, set())
+                self.assertEqual(
+                    {unit for name, unit in units.items() if "_Maj" in name or "_PA" in name}
+                    - {"deg"},
+                    set(),
+                )
                 self.assertEqual(units.get("Resid_Isl_rms", "mJy/beam"), "mJy/beam")
-                votable = votable_parse(file(".vot", *options), verify="exception").get_first_table()
+                votable = votable_parse(
+                    file(".vot", *options), verify="exception"
+                ).get_first_table()
                 self.assertEqual([field.name for field in votable.fields], names)
-                self.assertEqual([field.datatype for field in votable.fields],
-                                 [{"text": "char", "integer": "long", "real": "double"}[of[name]] for name in names])
+                self.assertEqual(
+                    [field.datatype for field in votable.fields],
+                    [
+                        {"text": "char", "integer": "long", "real": "double"}[of[name]]
+                        for name in names
+                    ],
+                )
                 with fits.open(file(".fits", *options)) as hdus:
                     columns = hdus["SOURCES"].columns
                     self.assertEqual(columns.names, names)
-                    self.assertEqual(columns.formats, [{"text": "%dA" % texts.get(name, 0), "integer": "K", "real": "D"}[of[name]] for name in names])
-                    self.assertEqual({column.name: column.null for column in columns if column.null is not None}, dict.fromkeys(optional, -2**63))
+                    self.assertEqual(
+                        columns.formats,
+                        [
+                            {"text": "%dA" % texts.get(name, 0), "integer": "K", "real": "D"}[
+                                of[name]
+                            ]
+                            for name in names
+                        ],
+                    )
+                    self.assertEqual(
+                        {column.name: column.null for column in columns if column.null is not None},
+                        dict.fromkeys(optional, -(2**63)),
+                    )
                 table = Table.read(file(".ecsv", *options))
                 self.assertEqual(table.colnames, names)
-                header = [re.search(r"name: (\w+).*datatype: (\w+)", line).groups() for line in self.lines(path, ".ecsv", *options) if line.startswith("# - ")]
-                self.assertEqual(header, [(name, {"text": "string", "integer": "int64", "real": "float64"}[of[name]]) for name in names])
+                header = [
+                    re.search(r"name: (\w+).*datatype: (\w+)", line).groups()
+                    for line in self.lines(path, ".ecsv", *options)
+                    if line.startswith("# - ")
+                ]
+                self.assertEqual(
+                    header,
+                    [
+                        (name, {"text": "string", "integer": "int64", "real": "float64"}[of[name]])
+                        for name in names
+                    ],
+                )
 
     def test_votable_of_odd_names(self):
         """Paths with what XML escapes or forbids; other frames."""
-        os.mkdir(self.path("<&\">\x01"))
-        path = os.path.join(self.path("<&\">\x01"), "image.fits")
+        os.mkdir(self.path('<&">\x01'))
+        path = os.path.join(self.path('<&">\x01'), "image.fits")
         os.rename(self.image(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR"), path)
         votable = votable_parse(self.written(path, ".votable"), verify="exception")
         params = {param.name: param.value for param in votable.get_first_table().params}
@@ -186,11 +349,15 @@ class Formats(t.Case):
                 self.assertEqual(os.path.basename(hdus["SOURCES"].header["IMAGE"]), "Gr????e?.fits")
 
     def test_votable_of_ecliptic_frames(self):
-        for cards, system, equinox in (({"RADESYS": "FK4", "EQUINOX": 1950.0}, "ecl_FK4", "B1950"),
-                                       ({"RADESYS": "FK5", "EQUINOX": 1975.5}, "ecl_FK4", "B1975.5"),
-                                       ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "ecl_FK5", "J2000")):
+        for cards, system, equinox in (
+            ({"RADESYS": "FK4", "EQUINOX": 1950.0}, "ecl_FK4", "B1950"),
+            ({"RADESYS": "FK5", "EQUINOX": 1975.5}, "ecl_FK4", "B1975.5"),
+            ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "ecl_FK5", "J2000"),
+        ):
             path = self.image(CTYPE1="ELON-CAR", CTYPE2="ELAT-CAR", **cards)
-            frame = votable_parse(self.written(path, ".vot"), verify="exception").get_coosys_by_id("frame")
+            frame = votable_parse(self.written(path, ".vot"), verify="exception").get_coosys_by_id(
+                "frame"
+            )
             self.assertEqual([frame.system, frame.equinox], [system, equinox])
 
     def test_fits(self):
@@ -198,28 +365,49 @@ class Formats(t.Case):
         os.mkdir(directory)
         path = os.path.join(directory, "image.fits")
         os.rename(self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam"), path)
-        for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
+        for options in (
+            [],
+            ["--local", "--rms-box", "40", "--negative", "-n", "3.5"],
+            ["-n", "500"],
+        ):
             written, expected = self.written(path, ".fits", *options), self.rows(path, *options)
             with fits.open(written) as hdus:
                 hdus.verify("exception")
                 table, header = hdus["SOURCES"].data, hdus["SOURCES"].header
                 self.assertEqual([len(hdus), len(table)], [2, len(expected)])
                 for i, name in enumerate(table.names):
-                    values = [None if v == "" or (isinstance(v, np.floating) and np.isnan(v)) else v for v in table[name]]
+                    values = [
+                        None if v == "" or (isinstance(v, np.floating) and np.isnan(v)) else v
+                        for v in table[name]
+                    ]
                     self.assertEqual(values, [row[name] for row in expected], name)
                     if name in ("RA", "Xposn", "Peak_flux", "Total_flux"):
-                        self.assertEqual(header["TUNIT%d" % (i + 1)],
-                                         {"RA": "deg", "Xposn": "pixel", "Peak_flux": "mJy/beam", "Total_flux": "Jy"}[name])
-                self.assertEqual([header["IMAGE"], header["FREQ"], header["MAPUNIT"], header["TUCD4"]],
-                                 [path, 1.4e9, "mJy/beam", "pos.eq.ra;meta.main"])
+                        self.assertEqual(
+                            header["TUNIT%d" % (i + 1)],
+                            {
+                                "RA": "deg",
+                                "Xposn": "pixel",
+                                "Peak_flux": "mJy/beam",
+                                "Total_flux": "Jy",
+                            }[name],
+                        )
+                self.assertEqual(
+                    [header["IMAGE"], header["FREQ"], header["MAPUNIT"], header["TUCD4"]],
+                    [path, 1.4e9, "mJy/beam", "pos.eq.ra;meta.main"],
+                )
                 self.assertEqual({name: header[name] for name in OBSERVATION}, OBSERVATION)
-                self.assertIn("srcfind option threshold: " + (options[-1] if "-n" in options else "5"), str(header["HISTORY"]))
+                self.assertIn(
+                    "srcfind option threshold: " + (options[-1] if "-n" in options else "5"),
+                    str(header["HISTORY"]),
+                )
                 self.assertIn("32 negative", header["TCOMM32"])
         with open(written, "rb") as stream:
             data = stream.read()
         with open(written, "wb") as stream:
             stream.write(data[:-2880])
-        self.assertNotIn("already", t.run(path, "-n", "500", "-o", written, "--skip-existing").stderr)
+        self.assertNotIn(
+            "already", t.run(path, "-n", "500", "-o", written, "--skip-existing").stderr
+        )
         with open(written, "rb") as stream:
             self.assertEqual(stream.read(), data)
 
@@ -231,12 +419,15 @@ class Formats(t.Case):
         for n in (1, 30, 2000, 2880, 3000, 6000, 20000, len(data) - 2880, len(data) - 100):
             with open(self.path("c.fits"), "wb") as stream:
                 stream.write(data[:-n])
-            self.assertNotIn("already", t.run(path, "-o", self.path("c.fits"), "--skip-existing").stderr, n)
+            self.assertNotIn(
+                "already", t.run(path, "-o", self.path("c.fits"), "--skip-existing").stderr, n
+            )
             with open(self.path("c.fits"), "rb") as stream:
                 self.assertEqual(stream.read(), data)
 
     def test_maps_among_images_and_catalogues(self):
-        """A map among the images is skipped: that another one has the name of its catalogue is no conflict."""
+        """A map among the images is skipped: that another one has the name of its catalogue is no
+        conflict."""
         image, tiles = self.image(), self.path("tiles")
         os.mkdir(tiles)
         os.rename(image, os.path.join(tiles, "a.fits"))
@@ -256,13 +447,20 @@ class Formats(t.Case):
         for output in (self.path("out/image.fits"), self.path("out/")):
             result = t.run(image, "-f", "fits", "-o", output)
             self.assertEqual(result.returncode, 2)
-            self.assertIn("would replace this file, which is no catalogue of srcfind", result.stderr)
+            self.assertIn(
+                "would replace this file, which is no catalogue of srcfind", result.stderr
+            )
             with open(self.path("out/image.fits"), "rb") as stream:
                 self.assertEqual(stream.read(), before)
 
     def test_no_bytes_on_a_terminal(self):
         leader, follower = os.openpty()
-        result = subprocess.run([t.COMMAND, self.image(), "-f", "fits"], stdout=follower, stderr=subprocess.PIPE, text=True)
+        result = subprocess.run(
+            [t.COMMAND, self.image(), "-f", "fits"],
+            stdout=follower,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         os.close(leader)
         os.close(follower)
         self.assertEqual(result.returncode, 2)
@@ -273,26 +471,35 @@ class Formats(t.Case):
         self.assertEqual([table["Peak_flux"].unit, table.meta["bunit"]], [None, "counts/beam"])
 
     def ellipses(self, path, *options):
-        """The ellipses of DS9 and of CASA, in degrees or pixels from 0: frame, x, y, semi-axes, angle from north, number."""
+        """The ellipses of DS9 and of CASA, in degrees or pixels from 0: frame, x, y, semi-axes,
+        angle from north, number."""
         lines = self.lines(path, ".reg", *options)
         self.assertEqual(lines[0], "# Region file format: DS9 version 4.1")
         for before, line in zip(lines[3:], lines[4:]):
-            self.assertEqual(line == lines[2], before.startswith("image;"))  # the frame holds until the next one
+            # the frame holds until the next one
+            self.assertEqual(line == lines[2], before.startswith("image;"))
         ds9 = [DS9.fullmatch(line).groups() for line in lines[3:] if line != lines[2]]
         casa = [CASA.fullmatch(line).groups() for line in self.lines(path, ".crtf", *options)[1:]]
         for a, b in zip(ds9, casa):
             sky = b[1] == "deg"
             self.assertEqual([a[0] is None and lines[2] != "image", int(a[6])], [sky, int(b[7])])
-            (x, y, major, minor, angle), other = map(float, a[1:6]), list(map(float, (b[0], *b[2:6])))
+            (x, y, major, minor, angle), other = map(float, a[1:6]), list(
+                map(float, (b[0], *b[2:6]))
+            )
             first = 0 if sky else 1
-            np.testing.assert_allclose([x - first, y - first, major, minor, angle - 90], other, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(
+                [x - first, y - first, major, minor, angle - 90], other, rtol=1e-12, atol=1e-12
+            )
         self.assertEqual(len(ds9), len(casa))
         return lines[2], [[b[6], float(b[0]), *map(float, b[2:6]), int(b[7])] for b in casa]
 
     def test_regions(self):
-        for frame, ds9, casa in (({}, "icrs", "ICRS"), ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "fk5", "J2000"),
-                                 ({"RADESYS": "FK4", "EQUINOX": 1950.0}, "fk4", "B1950"),
-                                 ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"}, "galactic", "GALACTIC")):
+        for frame, ds9, casa in (
+            ({}, "icrs", "ICRS"),
+            ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "fk5", "J2000"),
+            ({"RADESYS": "FK4", "EQUINOX": 1950.0}, "fk4", "B1950"),
+            ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"}, "galactic", "GALACTIC"),
+        ):
             path = self.image(**frame)
             lon, lat = ("GLON", "GLAT") if ds9 == "galactic" else ("RA", "DEC")
             rows, (name, ellipses) = self.rows(path), self.ellipses(path)
@@ -301,7 +508,11 @@ class Formats(t.Case):
             for row, ellipse in zip(rows, ellipses):
                 beam = row["Maj"] is None
                 shapeless += beam
-                shape = [9 / 2, 7.2 / 2, 30] if beam else [1800 * row["Maj"], 1800 * row["Min"], row["PA"]]
+                shape = (
+                    [9 / 2, 7.2 / 2, 30]
+                    if beam
+                    else [1800 * row["Maj"], 1800 * row["Min"], row["PA"]]
+                )
                 self.assertEqual([ellipse[0], ellipse[6]], [casa, row["Source_id"]])
                 np.testing.assert_allclose(ellipse[1:6], [row[lon], row[lat], *shape], rtol=1e-12)
             self.assertGreater(shapeless, 0)
@@ -311,13 +522,18 @@ class Formats(t.Case):
         rows, (_, ellipses) = self.rows(path), self.ellipses(path)
         for row, ellipse in zip(rows, ellipses):
             if row["Maj"] is None:
-                np.testing.assert_allclose(ellipse[3:6], [0.9, 0.9, 0])  # half a pixel of 1.8 arcsec
+                # half a pixel of 1.8 arcsec
+                np.testing.assert_allclose(ellipse[3:6], [0.9, 0.9, 0])
 
     def test_regions_in_pixels(self):
-        """Without sky coordinates, or in a frame that DS9 does not know, they keep size and angle; without a shape, the beam's."""
+        """Without sky coordinates, or in a frame that DS9 does not know, they keep size and angle;
+        without a shape, the beam's."""
         flat = {"CTYPE1": None, "CTYPE2": None}
-        for options, cards in (([], {"RADESYS": "FK5", "EQUINOX": 1975.0}), (["-i", "3", "--fit"], {"RADESYS": "FK5", "EQUINOX": 1975.0}),
-                               ([], flat)):
+        for options, cards in (
+            ([], {"RADESYS": "FK5", "EQUINOX": 1975.0}),
+            (["-i", "3", "--fit"], {"RADESYS": "FK5", "EQUINOX": 1975.0}),
+            ([], flat),
+        ):
             _, on_sky = self.ellipses(self.image(), *options)
             path = self.image(**cards)
             rows, (name, ellipses) = self.rows(path, *options), self.ellipses(path, *options)
@@ -331,59 +547,92 @@ class Formats(t.Case):
                 np.testing.assert_allclose(ellipse[3:5], [sky[3] / 1.8, sky[4] / 1.8], rtol=1e-4)
                 if sky[3] > 1.01 * sky[4]:
                     self.assertAlmostEqual((ellipse[5] - sky[5] + 90) % 180, 90, delta=0.1)
-        for row, ellipse in zip(self.rows(path, "-i", "3", "--fit"), self.ellipses(path, "-i", "3", "--fit")[1]):
+        for row, ellipse in zip(
+            self.rows(path, "-i", "3", "--fit"), self.ellipses(path, "-i", "3", "--fit")[1]
+        ):
             self.assertEqual(ellipse[6], row["Source_id"])
             self.assertTrue(ellipse[3] >= ellipse[4] > 0, ellipse)
 
     def test_regions_off_the_sky(self):
         """Sources beyond the edge of a projection stand in pixels, between those of the sky."""
-        path = self.image(CTYPE1="RA---SIN", CTYPE2="DEC--SIN", CDELT1=-0.6, CDELT2=0.6, CRPIX1=110, CRPIX2=100, BMAJ=2.0, BMIN=2.0)
+        path = self.image(
+            CTYPE1="RA---SIN",
+            CTYPE2="DEC--SIN",
+            CDELT1=-0.6,
+            CDELT2=0.6,
+            CRPIX1=110,
+            CRPIX2=100,
+            BMAJ=2.0,
+            BMIN=2.0,
+        )
         rows, (name, ellipses) = self.rows(path), self.ellipses(path)
         self.assertEqual([name, len(ellipses)], ["icrs", len(rows)])
         off = [row["RA"] is None for row in rows]
-        self.assertIn([True, False], [off[i:i + 2] for i in range(len(off))])
+        self.assertIn([True, False], [off[i : i + 2] for i in range(len(off))])
         for row, ellipse in zip(rows, ellipses):
-            expected = [row["Xposn"], row["Yposn"]] if row["RA"] is None else [row["RA"], row["DEC"]]
-            self.assertEqual([ellipse[0], *ellipse[1:3]], [None if row["RA"] is None else "ICRS", *expected])
+            expected = (
+                [row["Xposn"], row["Yposn"]] if row["RA"] is None else [row["RA"], row["DEC"]]
+            )
+            self.assertEqual(
+                [ellipse[0], *ellipse[1:3]], [None if row["RA"] is None else "ICRS", *expected]
+            )
 
     def test_table(self):
         path = self.image()
         lines = self.lines(path, ".txt")
-        self.assertEqual(lines[0].split(), "Source RA DEC Xposn Yposn Peak_flux Total_flux SNR Maj Flags".split())
+        self.assertEqual(
+            lines[0].split(), "Source RA DEC Xposn Yposn Peak_flux Total_flux SNR Maj Flags".split()
+        )
         self.assertEqual(len({len(line) for line in lines}), 1)
         for line, row in zip(lines[2:], self.rows(path)):
             cells = line.split()
             self.assertEqual([int(cells[0]), int(cells[9])], [row["Source_id"], row["Flags"]])
             names = ("RA", "DEC", "Xposn", "Yposn", "Peak_flux", "Total_flux", "SNR")
-            np.testing.assert_allclose([float(c) for c in cells[1:8]], [row[name] for name in names], rtol=1e-3, atol=0.06)
-            self.assertTrue(cells[8] == "-" if row["Maj"] is None else abs(float(cells[8]) / 3600 / row["Maj"] - 1) < 1e-3)
+            np.testing.assert_allclose(
+                [float(c) for c in cells[1:8]], [row[name] for name in names], rtol=1e-3, atol=0.06
+            )
+            self.assertTrue(
+                cells[8] == "-"
+                if row["Maj"] is None
+                else abs(float(cells[8]) / 3600 / row["Maj"] - 1) < 1e-3
+            )
 
     def test_sizes_without_sky(self):
         """The table has sizes in pixels where the image has no sky coordinates, and says so."""
         path = self.write("pixels.fits", t.noise(150, 160))
         head, units, *lines = self.lines(path, ".txt")
-        self.assertEqual([head.split()[8], units.split()], ["Maj", ["deg", "deg", "pix", "pix", "pix"]])
-        sizes = [(line.split()[8], row["Maj"]) for line, row in zip(lines, self.rows(path), strict=True)]
+        self.assertEqual(
+            [head.split()[8], units.split()], ["Maj", ["deg", "deg", "pix", "pix", "pix"]]
+        )
+        sizes = [
+            (line.split()[8], row["Maj"]) for line, row in zip(lines, self.rows(path), strict=True)
+        ]
         self.assertTrue(any(major is not None for _, major in sizes))
         for cell, major in sizes:
             self.assertTrue(cell == "-" if major is None else abs(float(cell) / major - 1) < 1e-3)
 
     def test_names_and_suffixes(self):
-        """A format is chosen by name or suffix; a catalogue that is whole is not made again, without sources, too."""
+        """A format is chosen by name or suffix; a catalogue that is whole is not made again,
+        without sources, too."""
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
             for format, suffix in FORMATS.items():
                 with self.subTest(format=format):
-                    by_name = subprocess.run([t.COMMAND, path, "-q", "-f", format.upper()], capture_output=True)
+                    by_name = subprocess.run(
+                        [t.COMMAND, path, "-q", "-f", format.upper()], capture_output=True
+                    )
                     with open(self.written(path, suffix), "rb") as stream:
                         self.assertEqual([by_name.returncode, by_name.stdout], [0, stream.read()])
                     again = t.run(path, "-o", self.path("c" + suffix), "--skip-existing")
                     self.assertIn("is already there", again.stderr)
                     out = self.path("out-" + format)
-                    self.assertEqual(t.run(path, "-q", "-f", format, "-o", out + os.sep).returncode, 0)
+                    self.assertEqual(
+                        t.run(path, "-q", "-f", format, "-o", out + os.sep).returncode, 0
+                    )
                     self.assertIn(os.path.basename(path)[:-5] + suffix, os.listdir(out))
 
     def test_compressed_in_blocks(self):
-        """Threads compress blocks of rows; one after the other they are one gzip file, the same on any number of threads."""
+        """Threads compress blocks of rows; one after the other they are one gzip file, the same on
+        any number of threads."""
         image = np.random.default_rng(1).normal(0, 1, (800, 800)).astype(np.float32)
         image[5::10, 5::10] = 40
         path = self.write("many.fits", image, t.sky_header())
@@ -398,10 +647,14 @@ class Formats(t.Case):
             self.assertEqual(gzip.decompress(*compressed), expected)
             self.assertLess(len(*compressed), len(expected) / 2)
             subprocess.run(["gzip", "--test", self.path("c" + suffix + ".gz")], check=True)
-            self.assertIn("is already there", t.run(path, "-o", self.path("c" + suffix + ".gz"), "--skip-existing").stderr)
+            self.assertIn(
+                "is already there",
+                t.run(path, "-o", self.path("c" + suffix + ".gz"), "--skip-existing").stderr,
+            )
 
     def test_compressed(self):
-        """The text is that of the plain file; a file that was cut is made again; maps are named after the stem."""
+        """The text is that of the plain file; a file that was cut is made again; maps are named
+        after the stem."""
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
             with gzip.open(self.written(path, ".CSV.GZ"), "rt") as stream:
                 self.assertTrue(stream.read().startswith("Source_id,"))
@@ -417,7 +670,9 @@ class Formats(t.Case):
                     for n in (0, 9, len(data) // 2, len(data) - 1):
                         with open(compressed, "wb") as stream:
                             stream.write(data[:n])
-                        self.assertNotIn("already", t.run(path, "-o", compressed, "--skip-existing").stderr)
+                        self.assertNotIn(
+                            "already", t.run(path, "-o", compressed, "--skip-existing").stderr
+                        )
                         with open(compressed, "rb") as stream:
                             self.assertEqual(stream.read(), data)
         t.run(path, "-q", "-f", "csv", "-o", self.path("any.gz"), "--save", "islands", check=True)

@@ -1,4 +1,5 @@
-"""docs/lightcurves.md: its commands give the light curves of sources in six epochs, and its script finds the one that varies."""
+"""docs/lightcurves.md: its commands give the light curves of sources in six epochs, and its script
+finds the one that varies."""
 import contextlib
 import io
 import math
@@ -25,20 +26,33 @@ BLANKED, BLANK_EPOCH = 5, 4  # a source that is blank in one epoch
 
 
 def write_epochs(directory):
-    """Six epochs of a sky; the noise has the beam's autocorrelation. Also run to make the picture of the page."""
+    """Six epochs of a sky; the noise has the beam's autocorrelation. Also run to make the picture
+    of the page."""
     random, (xx, xy, yy) = np.random.default_rng(20), sky.covariance(BEAM)
     y, x = np.mgrid[:SIDE, :SIDE]
     places = [(24.0 + 40 * (i % 3), 25.3 + 39 * (i // 3)) for i in range(len(PEAKS))]
     for epoch, factor in enumerate(FLARE):
-        image = NOISE * sky.noise(types.SimpleNamespace(side=SIDE, beam=BEAM, white=False), random).astype(np.float64)
+        image = NOISE * sky.noise(
+            types.SimpleNamespace(side=SIDE, beam=BEAM, white=False), random
+        ).astype(np.float64)
         for i, ((cx, cy), peak) in enumerate(zip(places, PEAKS)):
-            square = ((x - cx) ** 2 * yy - 2 * xy * (x - cx) * (y - cy) + (y - cy) ** 2 * xx) / (xx * yy - xy * xy)
+            square = ((x - cx) ** 2 * yy - 2 * xy * (x - cx) * (y - cy) + (y - cy) ** 2 * xx) / (
+                xx * yy - xy * xy
+            )
             image += peak * (factor if i == VARIABLE else 1) * np.exp(-square / 2)
         if epoch == BLANK_EPOCH:
             cx, cy = map(int, places[BLANKED])
-            image[cy - 12:cy + 13, cx - 12:cx + 13] = np.nan
-        header = t.sky_header(BMAJ=BEAM[0] * 5e-4, BMIN=BEAM[1] * 5e-4, BPA=BEAM[2], OBJECT="a test", **{"DATE-OBS": "2026-11-%02dT03:30:00" % (2 + 4 * epoch)})
-        fits.writeto(os.path.join(directory, "epoch%d.fits" % (epoch + 1)), image.astype(np.float32), header)
+            image[cy - 12 : cy + 13, cx - 12 : cx + 13] = np.nan
+        header = t.sky_header(
+            BMAJ=BEAM[0] * 5e-4,
+            BMIN=BEAM[1] * 5e-4,
+            BPA=BEAM[2],
+            OBJECT="a test",
+            **{"DATE-OBS": "2026-11-%02dT03:30:00" % (2 + 4 * epoch)},
+        )
+        fits.writeto(
+            os.path.join(directory, "epoch%d.fits" % (epoch + 1)), image.astype(np.float32), header
+        )
 
 
 def page():
@@ -47,51 +61,86 @@ def page():
 
 
 class LightCurves(t.Case):
-
     def setUp(self):
         """The epochs, and the files that the commands of the page make."""
         super().setUp()
         write_epochs(self.directory.name)
-        epochs = sorted(name for name in os.listdir(self.directory.name) if name.startswith("epoch"))
+        epochs = sorted(
+            name for name in os.listdir(self.directory.name) if name.startswith("epoch")
+        )
         commands = re.findall(r"(?m)^    srcfind (.*)$", page())[:2]
         for command in commands:
-            arguments = [word for part in command.split() for word in (epochs if part == "epoch*.fits" else [part])]
+            arguments = [
+                word
+                for part in command.split()
+                for word in (epochs if part == "epoch*.fits" else [part])
+            ]
             result = t.run(*arguments, "-q", cwd=self.directory.name)
             self.assertEqual([result.returncode, result.stderr], [0, ""])
-        self.assertEqual([command.split()[-1] for command in commands], ["reference.fits", "light.vot"])
+        self.assertEqual(
+            [command.split()[-1] for command in commands], ["reference.fits", "light.vot"]
+        )
         self.table = Table.read(self.path("light.vot"))
 
     def test_rows(self):
-        """Each entry has a row in each epoch, with its date; the one that is blank there has an empty flux and flag 512."""
+        """Each entry has a row in each epoch, with its date; the one that is blank there has an
+        empty flux and flag 512."""
         self.assertEqual(len(self.table), 6 * len(PEAKS))
         for entry in set(self.table["Entry_id"]):
             rows = self.table[self.table["Entry_id"] == entry]
-            self.assertEqual(list(rows["Date_obs"]), ["2026-11-%02dT03:30:00" % (2 + 4 * epoch) for epoch in range(6)])
+            self.assertEqual(
+                list(rows["Date_obs"]),
+                ["2026-11-%02dT03:30:00" % (2 + 4 * epoch) for epoch in range(6)],
+            )
         empty = self.table[self.table["Flags"] & 512 != 0]
         self.assertEqual(list(empty["Date_obs"]), ["2026-11-%02dT03:30:00" % (2 + 4 * BLANK_EPOCH)])
-        self.assertTrue(np.ma.getmaskarray(empty["Total_flux"]).all() or np.isnan(empty["Total_flux"]).all())
+        self.assertTrue(
+            np.ma.getmaskarray(empty["Total_flux"]).all() or np.isnan(empty["Total_flux"]).all()
+        )
 
     def test_help(self):
         """The script says what it takes, on standard output if it was asked."""
+
         def run(*arguments):
-            return subprocess.run([sys.executable, lightcurve.__file__, *arguments], capture_output=True, text=True, cwd=self.directory.name)
+            return subprocess.run(
+                [sys.executable, lightcurve.__file__, *arguments],
+                capture_output=True,
+                text=True,
+                cwd=self.directory.name,
+            )
+
         for arguments in (["--help"], ["-h"], ["light.vot", "--help"]):
-            self.assertEqual([run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr], [0, lightcurve.__doc__ + "\n", ""])
+            self.assertEqual(
+                [run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr],
+                [0, lightcurve.__doc__ + "\n", ""],
+            )
         for arguments in ([], ["a", "b", "c"]):
-            self.assertEqual([run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr], [1, "", lightcurve.__doc__ + "\n"])
+            self.assertEqual(
+                [run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr],
+                [1, "", lightcurve.__doc__ + "\n"],
+            )
         self.assertEqual(run("light.vot").stdout.count("\n"), 1 + len(PEAKS))
 
     def test_measures(self):
-        """V and eta are those of plain sums; the source that varies stands out, and eta of the others is that of their noise."""
+        """V and eta are those of plain sums; the source that varies stands out, and eta of the
+        others is that of their noise."""
         curves = {entry: more for entry, *more in lightcurve.light_curves(self.table)}
         self.assertEqual(len(curves), len(PEAKS))
         for entry, (V, eta, dates, flux, error) in curves.items():
             n = len(dates)
-            self.assertEqual(n, 6 - np.count_nonzero(self.table["Flags"][self.table["Entry_id"] == entry] & 512))
+            self.assertEqual(
+                n, 6 - np.count_nonzero(self.table["Flags"][self.table["Entry_id"] == entry] & 512)
+            )
             mean = math.fsum(flux) / n
-            self.assertAlmostEqual(V, math.sqrt(math.fsum((f - mean) ** 2 for f in flux) / (n - 1)) / mean, 12)
-            weighted = math.fsum(f / e ** 2 for f, e in zip(flux, error)) / math.fsum(1 / e ** 2 for e in error)
-            self.assertAlmostEqual(eta, math.fsum(((f - weighted) / e) ** 2 for f, e in zip(flux, error)) / (n - 1), 8)
+            self.assertAlmostEqual(
+                V, math.sqrt(math.fsum((f - mean) ** 2 for f in flux) / (n - 1)) / mean, 12
+            )
+            weighted = math.fsum(f / e**2 for f, e in zip(flux, error)) / math.fsum(
+                1 / e**2 for e in error
+            )
+            self.assertAlmostEqual(
+                eta, math.fsum(((f - weighted) / e) ** 2 for f, e in zip(flux, error)) / (n - 1), 8
+            )
         (first, (V, eta, _, flux, error)), *others = curves.items()
         self.assertLess(np.max(np.abs(flux - PEAKS[VARIABLE] * np.array(FLARE)) / error), 4)
         self.assertGreater(eta, 30)
@@ -103,11 +152,15 @@ class LightCurves(t.Case):
         """It has the script's output."""
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             lightcurve.main(self.path("light.vot"))
-        self.assertIn("".join("    " + line for line in printed.getvalue().splitlines(True)), page())
+        self.assertIn(
+            "".join("    " + line for line in printed.getvalue().splitlines(True)), page()
+        )
 
     def test_single_epoch(self):
         """One epoch is no curve."""
-        self.assertEqual(lightcurve.light_curves(self.table[self.table["Image"] == "epoch1.fits"]), [])
+        self.assertEqual(
+            lightcurve.light_curves(self.table[self.table["Image"] == "epoch1.fits"]), []
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""scripts/lists: the lists of options and columns in the manual, README.md, the JSON Schema and the Python package come from options.inc and columns.inc."""
+"""scripts/lists: the lists of options and columns in the manual, README.md, the JSON Schema and the
+Python package come from options.inc and columns.inc."""
 import json
 import os
 import shutil
@@ -7,8 +8,15 @@ import tempfile
 
 import srcfind_test as t
 
-READ = ["scripts/lists", "src/options/options.inc", "src/options/options.text", "src/output/columns.inc", "src/output/columns.text",
-        "src/output/plane_columns.inc", "src/output/plane_columns.text"]
+READ = [
+    "scripts/lists",
+    "src/options/options.inc",
+    "src/options/options.text",
+    "src/output/columns.inc",
+    "src/output/columns.text",
+    "src/output/plane_columns.inc",
+    "src/output/plane_columns.text",
+]
 SIGNATURES = "python/srcfind/_signatures.py"
 OF_COLUMNS = ("man/srcfind.1", "README.md", "schema/srcfind.schema.json")
 WRITTEN = [*OF_COLUMNS, SIGNATURES]
@@ -45,24 +53,35 @@ class Lists(t.unittest.TestCase):
         self.put(name, text.replace(old, new))
 
     def lists(self, *arguments, root=None):
-        return subprocess.run([os.path.join(root or self.directory.name, "scripts", "lists"), *arguments], capture_output=True, text=True)
+        return subprocess.run(
+            [os.path.join(root or self.directory.name, "scripts", "lists"), *arguments],
+            capture_output=True,
+            text=True,
+        )
 
     def assert_wrong(self, *words):
         """Both forms of the command fail with a line that has these words, and no file changes."""
         before = [self.text(name) for name in WRITTEN]
         for arguments in ([], ["--check"]):
             result = self.lists(*arguments)
-            self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1], result.stderr)
+            self.assertEqual(
+                [result.returncode, result.stdout, result.stderr.count("\n")],
+                [1, "", 1],
+                result.stderr,
+            )
             for word in words:
                 self.assertIn(word, result.stderr)
         self.assertEqual([self.text(name) for name in WRITTEN], before)
 
     def assert_changes(self, *names):
-        """--check names the files that are old, and changes nothing; then they are written, which is all that is to do."""
+        """--check names the files that are old, and changes nothing; then they are written, which
+        is all that is to do."""
         before = {name: self.text(name) for name in WRITTEN}
         result = self.lists("--check")
-        self.assertEqual([result.returncode, result.stderr],
-                         [1, "lists: %s: not what scripts/lists writes: run it\n" % ", ".join(names)])
+        self.assertEqual(
+            [result.returncode, result.stderr],
+            [1, "lists: %s: not what scripts/lists writes: run it\n" % ", ".join(names)],
+        )
         self.assertEqual({name: self.text(name) for name in WRITTEN}, before)
         self.assertEqual(self.lists().returncode, 0)
         self.assertEqual(tuple(name for name in WRITTEN if self.text(name) != before[name]), names)
@@ -77,21 +96,41 @@ class Lists(t.unittest.TestCase):
 
     def test_new_option(self):
         """It needs its line and its text."""
-        self.change(OPTIONS, BEFORE_BLANK, 'SEARCH_OPTION("smooth", \'s\', "MAJ[,MIN]", NUMBER, smooth, "7", NULL, "help")\n' + BEFORE_BLANK)
+        self.change(
+            OPTIONS,
+            BEFORE_BLANK,
+            'SEARCH_OPTION("smooth", \'s\', "MAJ[,MIN]", NUMBER, smooth, "7", NULL, "help")\n'
+            + BEFORE_BLANK,
+        )
         self.assert_wrong("src/options/options.text", "[smooth]")
-        self.change(OPTION_TEXTS, "[blank]\n", "[smooth]\nWiden the beam\n.Pq default {default} .\n\n[blank]\n")
+        self.change(
+            OPTION_TEXTS,
+            "[blank]\n",
+            "[smooth]\nWiden the beam\n.Pq default {default} .\n\n[blank]\n",
+        )
         self.assert_changes("man/srcfind.1", "schema/srcfind.schema.json", SIGNATURES)
-        self.assertIn("\n    #: help [7]\n    smooth: Number | None\n    #: pixels of this value are blank", self.text(SIGNATURES))
-        self.assertIn("\n.It Fl s , Fl -smooth Ar MAJ Ns Op , Ns Ar MIN\nWiden the beam\n.Pq default 7 .\n.It Fl -blank Ar VALUE\n",
-                      self.text("man/srcfind.1"))
+        self.assertIn(
+            "\n    #: help [7]\n    smooth: Number | None\n    #: pixels of this value are blank",
+            self.text(SIGNATURES),
+        )
+        self.assertIn(
+            "\n.It Fl s , Fl -smooth Ar MAJ Ns Op , Ns Ar MIN\nWiden the beam\n.Pq default 7 .\n.It Fl -blank Ar VALUE\n",
+            self.text("man/srcfind.1"),
+        )
         options = self.definition("options")
         self.assertEqual(options["properties"]["smooth"]["type"], ["number", "null"])
         self.assertEqual(options["required"], list(options["properties"]))
-        self.assertEqual(options["required"].index("smooth") + 1, options["required"].index("blank"))
+        self.assertEqual(
+            options["required"].index("smooth") + 1, options["required"].index("blank")
+        )
 
     def test_option_that_shapes_no_catalogue(self):
         """It is in the manual and in Python alone; one of the command is not in Python, either."""
-        self.change(OPTIONS, BEFORE_BLANK, 'MACHINE_OPTION("speed", 0, NULL, FLAG, speed, NULL, NULL, "help")\n' + BEFORE_BLANK)
+        self.change(
+            OPTIONS,
+            BEFORE_BLANK,
+            'MACHINE_OPTION("speed", 0, NULL, FLAG, speed, NULL, NULL, "help")\n' + BEFORE_BLANK,
+        )
         self.change(OPTION_TEXTS, "[blank]\n", "[speed]\nBe fast.\n\n[blank]\n")
         self.assert_changes("man/srcfind.1", SIGNATURES)
         self.assertIn("\n.It Fl -speed\nBe fast.\n", self.text("man/srcfind.1"))
@@ -102,10 +141,20 @@ class Lists(t.unittest.TestCase):
 
     def test_types_in_python(self):
         """A choice has its values, also as numbers; a type that is new has to be named."""
-        self.change(OPTIONS, '"4|8", CHOICE, connectivity, "4", "4|8"', '"4|6|8", CHOICE, connectivity, "4", "4|6|8"')
-        self.change(OPTIONS, '"auto|free|beam", CHOICE, shapes, NULL, "auto|free|beam"', '"auto|beam", CHOICE, shapes, NULL, "auto|beam"')
+        self.change(
+            OPTIONS,
+            '"4|8", CHOICE, connectivity, "4", "4|8"',
+            '"4|6|8", CHOICE, connectivity, "4", "4|6|8"',
+        )
+        self.change(
+            OPTIONS,
+            '"auto|free|beam", CHOICE, shapes, NULL, "auto|free|beam"',
+            '"auto|beam", CHOICE, shapes, NULL, "auto|beam"',
+        )
         self.assertEqual(self.lists().returncode, 0)
-        self.assertIn('\n    connectivity: Literal[4, 6, 8, "4", "6", "8"] | None\n', self.text(SIGNATURES))
+        self.assertIn(
+            '\n    connectivity: Literal[4, 6, 8, "4", "6", "8"] | None\n', self.text(SIGNATURES)
+        )
         self.assertIn('\n    shapes: Literal["auto", "beam"] | None\n', self.text(SIGNATURES))
         self.change(OPTIONS, '"MAJ[,MIN,PA]", BEAM', '"MAJ[,MIN,PA]", ELLIPSE')
         self.assert_wrong("PYTHON_TYPES has no ELLIPSE", "beam")
@@ -113,19 +162,37 @@ class Lists(t.unittest.TestCase):
     def test_new_column(self):
         """It needs its line and its text; the condition stands before the text."""
         before = self.definition("source")["properties"]
-        self.change(COLUMNS, BEFORE_SNR, 'COLUMN("Index", "map", "ucd", index, REAL, FITTED, "an index")\n' + BEFORE_SNR)
+        self.change(
+            COLUMNS,
+            BEFORE_SNR,
+            'COLUMN("Index", "map", "ucd", index, REAL, FITTED, "an index")\n' + BEFORE_SNR,
+        )
         self.assert_wrong("src/output/columns.text", "[Index]")
         self.change(COLUMN_TEXTS, "[SNR]\n", "[Index]\nits index\n\nits\n.Em index .\n\n[SNR]\n")
         self.assert_changes(*OF_COLUMNS)
-        self.assertIn("\n| Index | map unit | with --fit: its index |\n| SNR |", self.text("README.md"))
-        self.assertIn("\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n", self.text("man/srcfind.1"))
+        self.assertIn(
+            "\n| Index | map unit | with --fit: its index |\n| SNR |", self.text("README.md")
+        )
+        self.assertIn(
+            "\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n",
+            self.text("man/srcfind.1"),
+        )
         source = self.definition("source")
-        self.assertEqual(source["properties"].pop("Index"), {"type": ["number", "null"], "description": "an index [image.unit]"})
+        self.assertEqual(
+            source["properties"].pop("Index"),
+            {"type": ["number", "null"], "description": "an index [image.unit]"},
+        )
         self.assertEqual(source["properties"], before)  # with their ranges
         self.assertNotIn("Index", source["required"])
         self.assertEqual(source["dependentRequired"]["Index"], ["N_Gaus"])
         self.assertIn("Index", source["dependentRequired"]["N_Gaus"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [53, 57])
+        self.assertEqual(
+            [
+                self.definition(name)["properties"]["columns"]["maxItems"]
+                for name in ("catalogue", "merged")
+            ],
+            [53, 57],
+        )
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')
@@ -133,9 +200,16 @@ class Lists(t.unittest.TestCase):
         self.assertIn("\n| Pixel_sum | Jy |", self.text("README.md"))
         self.change(COLUMNS, '"number of pixels"', '"how many pixels"')
         self.assert_changes("schema/srcfind.schema.json")
-        self.change(COLUMNS, '"meta.number;instr.pixel", n_pixels, OPTIONAL, SOURCES', '"meta.number;instr.pixel", n_pixels, INTEGER, SOURCES')
+        self.change(
+            COLUMNS,
+            '"meta.number;instr.pixel", n_pixels, OPTIONAL, SOURCES',
+            '"meta.number;instr.pixel", n_pixels, INTEGER, SOURCES',
+        )
         self.assert_changes("schema/srcfind.schema.json")
-        self.assertEqual(self.definition("source")["properties"]["N_pix"], {"type": "integer", "minimum": 1, "description": "how many pixels"})
+        self.assertEqual(
+            self.definition("source")["properties"]["N_pix"],
+            {"type": "integer", "minimum": 1, "description": "how many pixels"},
+        )
         self.change(OPTIONS, 'kappa, "3"', 'kappa, "4"')
         self.assert_changes("man/srcfind.1", SIGNATURES)
         self.change(COLUMN_TEXTS, "[N_pix]\nnumber", "[N_pix]\nthe number")
@@ -143,8 +217,11 @@ class Lists(t.unittest.TestCase):
 
     def test_lists_that_were_edited(self):
         """What is written by hand into a list goes; what stands around it stays."""
-        for name, old in (("man/srcfind.1", "Number of pixels."), ("README.md", "| number of pixels |"),
-                          (SIGNATURES, "    #: drop smaller sources")):
+        for name, old in (
+            ("man/srcfind.1", "Number of pixels."),
+            ("README.md", "| number of pixels |"),
+            (SIGNATURES, "    #: drop smaller sources"),
+        ):
             whole = self.text(name)
             self.change(name, old, old.replace("pixels", "islands").replace("sources", "islands"))
             self.assert_changes(name)
@@ -154,16 +231,33 @@ class Lists(t.unittest.TestCase):
 
     def test_wrong_texts(self):
         """A line of error says what is wrong."""
-        for name, old, new, words in ((OPTION_TEXTS, "[mask]", "[maks]", ["no section [mask]"]),
-                                      (OPTION_TEXTS, "[mask]\n", "[veil]\nMore.\n\n[mask]\n", ["[veil] is not in src/options/options.inc"]),
-                                      (OPTION_TEXTS, "[cpu]\nShort for\n.Fl -device Cm cpu .\n", "[cpu]\n", ["[cpu]"]),
-                                      (OPTION_TEXTS, "standard deviations\n.Pq default {default} .", "standard deviations.", ["[kappa]", "{default}"]),
-                                      (OPTION_TEXTS, "[negative]\n", "[negative]\nNot {default}.\n", ["[negative]", "{default}"]),
-                                      (COLUMN_TEXTS, "[Xpeak, Ypeak]", "[Ypeak, Xpeak]", ["order"]),
-                                      (COLUMN_TEXTS, "[Pixel_sum]\n", "[Pixel_sum, N_pix]\n", ["order"]),
-                                      (COLUMN_TEXTS, "[SNR]\nPeak_flux / Isl_rms\n\n", "[SNR]\n", ["[SNR]"]),
-                                      (COLUMNS, '"E_DEC", "deg"', '"E_DEC", "rad"', ["[E_RA, E_DEC]", "units"]),
-                                      ("README.md", "<!-- End of the columns. -->", "", ["README.md", "End of the columns"])):
+        for name, old, new, words in (
+            (OPTION_TEXTS, "[mask]", "[maks]", ["no section [mask]"]),
+            (
+                OPTION_TEXTS,
+                "[mask]\n",
+                "[veil]\nMore.\n\n[mask]\n",
+                ["[veil] is not in src/options/options.inc"],
+            ),
+            (OPTION_TEXTS, "[cpu]\nShort for\n.Fl -device Cm cpu .\n", "[cpu]\n", ["[cpu]"]),
+            (
+                OPTION_TEXTS,
+                "standard deviations\n.Pq default {default} .",
+                "standard deviations.",
+                ["[kappa]", "{default}"],
+            ),
+            (
+                OPTION_TEXTS,
+                "[negative]\n",
+                "[negative]\nNot {default}.\n",
+                ["[negative]", "{default}"],
+            ),
+            (COLUMN_TEXTS, "[Xpeak, Ypeak]", "[Ypeak, Xpeak]", ["order"]),
+            (COLUMN_TEXTS, "[Pixel_sum]\n", "[Pixel_sum, N_pix]\n", ["order"]),
+            (COLUMN_TEXTS, "[SNR]\nPeak_flux / Isl_rms\n\n", "[SNR]\n", ["[SNR]"]),
+            (COLUMNS, '"E_DEC", "deg"', '"E_DEC", "rad"', ["[E_RA, E_DEC]", "units"]),
+            ("README.md", "<!-- End of the columns. -->", "", ["README.md", "End of the columns"]),
+        ):
             with self.subTest(new):
                 whole = self.text(name)
                 self.change(name, old, new)

@@ -1,4 +1,5 @@
-"""Local noise (--local, --rms-box): the same sources as SciPy finds above noise that is computed box by box."""
+"""Local noise (--local, --rms-box): the same sources as SciPy finds above noise that is computed
+box by box."""
 import os
 import subprocess
 import sys
@@ -13,21 +14,29 @@ import srcfind_test as t
 MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
 SKY = os.path.join(t.SOURCE_ROOT, "tests", "sky.py")
 MOST_BYTES = 600000  # of an image with a reference, which takes its time
-WAYS = (("48,16", []), ("51,10", ["--connectivity", "8"]), ("30", ["--island", "3"]), ("200,70", ["--background", "zero"]))
+WAYS = (
+    ("48,16", []),
+    ("51,10", ["--connectivity", "8"]),
+    ("30", ["--island", "3"]),
+    ("200,70", ["--background", "zero"]),
+)
 
 
 class LocalNoise(t.Case):
-
     def assert_close(self, value, expected, error):
         self.assertLessEqual(abs(value - expected), error, "%r is not %r" % (value, expected))
 
     def assert_sources(self, found, expected):
         self.assertEqual(len(found), len(expected))
         for row, e in zip(found, expected):
-            self.assertEqual([row[name] for name in oracle.EXACT], [e[name] for name in oracle.EXACT])
+            self.assertEqual(
+                [row[name] for name in oracle.EXACT], [e[name] for name in oracle.EXACT]
+            )
             self.assert_close(row["Isl_rms"], e["Isl_rms"], 1e-12 * e["Isl_rms"])
             self.assert_close(row["Isl_mean"], e["Isl_mean"], 1e-12 * e["Isl_rms"])
-            self.assert_close(row["Peak_flux"], e["Peak_flux"], 1e-12 * (abs(e["Isl_mean"]) + e["Peak_flux"]))
+            self.assert_close(
+                row["Peak_flux"], e["Peak_flux"], 1e-12 * (abs(e["Isl_mean"]) + e["Peak_flux"])
+            )
             self.assert_close(row["SNR"], e["Peak_flux"] / e["Isl_rms"], 1e-6 * row["SNR"])
             self.assert_close(row["Pixel_sum"], e["Pixel_sum"], 1e-6 * e["Pixel_sum"])
             for name in ("Xposn", "Yposn"):
@@ -38,10 +47,17 @@ class LocalNoise(t.Case):
         n_found = 0
         for box, options in ways:
             size, step = map(int, box.split(",")) if "," in box else (int(box), int(box) // 3)
-            how = dict(zip((name[2:] for name in options[::2]), (int(v) if v.isdigit() else v for v in options[1::2])))
+            how = dict(
+                zip(
+                    (name[2:] for name in options[::2]),
+                    (int(v) if v.isdigit() else v for v in options[1::2]),
+                )
+            )
             with self.subTest(os.path.basename(path), box=box, **how):
                 found = t.find(path, "--cpu", "--rms-box", box, *options)
-                self.assertEqual([found["background"]["local"][name] for name in ("size", "step")], [size, step])
+                self.assertEqual(
+                    [found["background"]["local"][name] for name in ("size", "step")], [size, step]
+                )
                 self.assert_sources(found["sources"], oracle.find_locally(image, size, step, **how))
                 n_found += len(found["sources"])
         self.assertGreater(n_found, 3)
@@ -73,18 +89,22 @@ class LocalNoise(t.Case):
         self.check(self.write("padded.fits", image, t.sky_header()))
 
     def test_bright_source_and_pedestal(self):
-        """Where sums in two doubles do not tell the last bit of an rms, the pixels of the box are sorted."""
+        """Where sums in two doubles do not tell the last bit of an rms, the pixels of the box are
+        sorted."""
         image = t.noise(150, 160, seed=3)
         image[70:74, 60:66] = 3e12
         image[:, 100:] += 1e6
         self.check(self.write("bright.fits", image, t.sky_header()), WAYS[:1])
 
     def test_box(self):
-        """By default it is 15 beams wide, at least 48 pixels, and at most half of the shorter side."""
+        """By default it is 15 beams wide, at least 48 pixels, and at most half of the shorter
+        side."""
         image = t.noise(300, 400)
         cell = abs(t.sky_header()["CDELT1"])
         for pixels, size in ((3, 48), (4, 60), (4.01, 63), (9, 135), (20, 150), (1000, 150)):
-            path = self.write("image.fits", image, t.sky_header(BMAJ=pixels * cell, BMIN=pixels * cell, BPA=0))
+            path = self.write(
+                "image.fits", image, t.sky_header(BMAJ=pixels * cell, BMIN=pixels * cell, BPA=0)
+            )
             local = t.find(path, "--local")["background"]["local"]
             self.assertEqual([local["size"], local["step"]], [size, size // 3], pixels)
             self.assertLessEqual(local["rms_least"], local["rms_median"])
@@ -103,13 +123,16 @@ class LocalNoise(t.Case):
         self.assertNotIn("local", t.find(path, "--local")["background"])
 
     def test_nothing_to_measure(self):
-        """No box has enough pixels: the whole image's noise stands in. Without noise nothing is found."""
+        """No box has enough pixels: the whole image's noise stands in. Without noise nothing is
+        found."""
         image = np.full((200, 200), np.nan, np.float32)
         image[::5, ::5] = t.noise(40, 40, n_sources=0)
         image[100, 100] = 100
         sparse = t.find(self.write("sparse.fits", image), "--rms-box", "48")
         self.assertEqual(sparse["sources"][0]["Isl_rms"], sparse["background"]["rms"])
-        flat = t.find(self.write("flat.fits", np.full((200, 200), 3, np.float32)), "--rms-box", "48")
+        flat = t.find(
+            self.write("flat.fits", np.full((200, 200), 3, np.float32)), "--rms-box", "48"
+        )
         self.assertEqual(flat["sources"], [])
 
     def test_rms_of_the_nodes(self):
@@ -117,16 +140,22 @@ class LocalNoise(t.Case):
         for height, width in ((150, 150), (180, 230), (97, 311)):
             image = (t.noise(height, width, seed=8) * np.linspace(1, 3, width)).astype(np.float32)
             rms = np.sort(oracle.noise_nodes(image, 48, 16)[:, :, 1], axis=None)
-            local = t.find(self.write("image.fits", image), "--rms-box", "48,16")["background"]["local"]
+            local = t.find(self.write("image.fits", image), "--rms-box", "48,16")["background"][
+                "local"
+            ]
             expected = rms[0], rms[(rms.size - 1) // 2], rms[-1]
-            np.testing.assert_allclose([local["rms_" + name] for name in ("least", "median", "most")], expected, rtol=1e-12)
+            np.testing.assert_allclose(
+                [local["rms_" + name] for name in ("least", "median", "most")], expected, rtol=1e-12
+            )
 
     def test_given_noise(self):
         """In place of the clip's, for the whole image and with --local."""
         image = t.noise(200, 220, seed=5)
         path = self.write("image.fits", image, t.sky_header())
         for background, rms in ((0.25, 1.5), (-0.5, None), (None, 0.75)):
-            options = ["--background=%r" % background] * (background is not None) + ["--rms=%r" % rms] * (rms is not None)
+            options = ["--background=%r" % background] * (background is not None) + [
+                "--rms=%r" % rms
+            ] * (rms is not None)
             clipped = oracle.clip(image)
             base = clipped["median"] if background is None else background
             sigma = clipped["rms"] if rms is None else rms
@@ -137,7 +166,9 @@ class LocalNoise(t.Case):
             with self.subTest(background=background, rms=rms):
                 self.assert_sources(t.find(path, *options)["sources"], expected)
                 for row in t.find(path, "--rms-box", "50", *options)["sources"]:
-                    self.assertTrue(rms in (None, row["Isl_rms"]) and background in (None, row["Isl_mean"]))
+                    self.assertTrue(
+                        rms in (None, row["Isl_rms"]) and background in (None, row["Isl_mean"])
+                    )
 
     def test_given_noise_without_any(self):
         image = np.full((100, 90), 3, np.float32)
@@ -147,21 +178,32 @@ class LocalNoise(t.Case):
         self.assertEqual([s["Peak_flux"] for s in t.find(path, "--rms", "1")["sources"]], [6])
 
     def test_blank(self):
-        """Zero padding with --blank 0 is as if the pixels were NaN; -0 equals 0, and other values are rounded as pixels are."""
+        """Zero padding with --blank 0 is as if the pixels were NaN; -0 equals 0, and other values
+        are rounded as pixels are."""
         image = t.noise(300, 250, seed=6)
         for value, option in ((0.0, "0"), (-0.0, "0"), (0.1, "0.1"), (-1e30, "-1e30")):
             padded, blank = image.copy(), image.copy()
             padded[:120, :], blank[:120, :] = value, np.nan
             for options in ([], ["--local"], ["--rms-box", "40"]):
                 with self.subTest(value=value, options=options):
-                    one = t.find(self.write("padded.fits", padded, t.sky_header()), "--blank=" + option, *options)
+                    one = t.find(
+                        self.write("padded.fits", padded, t.sky_header()),
+                        "--blank=" + option,
+                        *options,
+                    )
                     other = t.find(self.write("blank.fits", blank, t.sky_header()), *options)
-                    self.assertEqual([one["background"], one["sources"]], [other["background"], other["sources"]])
+                    self.assertEqual(
+                        [one["background"], one["sources"]], [other["background"], other["sources"]]
+                    )
                     self.assertGreater(len(one["sources"]), 3)
         packed = self.path("packed.fits")
         padded[:120, :] = 0
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(padded, "GZIP_2", None, t.sky_header(), quantize_level=0)]).writeto(packed)
-        self.assertEqual(t.find(packed, "--blank", "0")["sources"], t.find(self.path("blank.fits"))["sources"])
+        fits.HDUList(
+            [fits.PrimaryHDU(), t.tiled(padded, "GZIP_2", None, t.sky_header(), quantize_level=0)]
+        ).writeto(packed)
+        self.assertEqual(
+            t.find(packed, "--blank", "0")["sources"], t.find(self.path("blank.fits"))["sources"]
+        )
 
     def test_wrong_boxes(self):
         path = self.write("image.fits", t.noise(60, 60))
@@ -175,7 +217,9 @@ class LocalNoise(t.Case):
         """Small images of all kinds, and a reference that stands beside them."""
         n_checked = 0
         for folder, _, names in sorted(os.walk(os.path.join(t.SHARED, "data"))):
-            for path in (os.path.join(folder, name) for name in sorted(names) if name.endswith(".fits")):
+            for path in (
+                os.path.join(folder, name) for name in sorted(names) if name.endswith(".fits")
+            ):
                 if os.path.getsize(path) > MOST_BYTES or t.run(path, "-q").returncode != 0:
                     continue
                 with self.subTest(os.path.basename(path)):
@@ -188,8 +232,12 @@ class LocalNoise(t.Case):
     def reference(path, size, step):
         tool = t.tool("local_reference")
         image = tool.load(path)[0].astype(np.float32).astype(np.float64)
-        background, rms = (tool.spread(node, *image.shape, step) for node in tool.nodes(image, size, step, 3))
-        return tool.islands(image, background, rms, threshold=5, island=5, connectivity=4, min_pixels=1)
+        background, rms = (
+            tool.spread(node, *image.shape, step) for node in tool.nodes(image, size, step, 3)
+        )
+        return tool.islands(
+            image, background, rms, threshold=5, island=5, connectivity=4, min_pixels=1
+        )
 
 
 if __name__ == "__main__":

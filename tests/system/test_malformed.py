@@ -1,5 +1,5 @@
-"""Malformed and treacherous files: each ends in the catalogue or the error that malformed.py foresees, soon,
-and in little memory."""
+"""Malformed and treacherous files: each ends in the catalogue or the error that malformed.py
+foresees, soon, and in little memory."""
 import csv
 import io
 import os
@@ -12,7 +12,8 @@ import unittest
 import malformed
 import srcfind_test as t
 
-MOST_SECONDS = 30 if t.SANITIZED else 10  # of processors' time, which does not depend on what else they do
+# of processors' time, which does not depend on what else they do
+MOST_SECONDS = 30 if t.SANITIZED else 10
 MOST_KIB = 64 << 10  # above what a sound file of this size takes
 
 
@@ -27,7 +28,9 @@ def environment(directory):
 def search(path, env):
     """Exit status, output, error, and resource usage of the command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen([t.COMMAND, "--cpu", "--threads", "2", "-q", path], stdout=out, stderr=errors, env=env)
+        process = subprocess.Popen(
+            [t.COMMAND, "--cpu", "--threads", "2", "-q", path], stdout=out, stderr=errors, env=env
+        )
         end = threading.Timer(t.HANG, process.kill)
         end.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -39,7 +42,6 @@ def search(path, env):
 
 
 class Malformed(t.Case):
-
     @classmethod
     def setUpClass(cls):
         cls.corpus = tempfile.TemporaryDirectory(prefix="srcfind-")
@@ -94,7 +96,9 @@ class Malformed(t.Case):
     def test_reproducers_are_there(self):
         """What SECURITY.md names is in the corpus or among what fuzzing found."""
         with open(os.path.join(t.SOURCE_ROOT, "SECURITY.md")) as stream:
-            rows = [line.split("|")[3] for line in stream if line.startswith(("| CFITSIO", "| WCSLIB"))]
+            rows = [
+                line.split("|")[3] for line in stream if line.startswith(("| CFITSIO", "| WCSLIB"))
+            ]
         self.assertGreater(len(rows), 5)
         found = os.path.join(t.SOURCE_ROOT, "tests", "fuzz", "found")
         for name in re.findall(r"`(.*?)`", "".join(rows)):

@@ -15,11 +15,10 @@ LEFT, TOP = 125, 74  # of the map on the picture
 MOST, LEAST = 2000, 600  # pixels of a picture, and of an enlarged map
 MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
-BLANK = (0xd6, 0xe2, 0xf0)
+BLANK = (0xD6, 0xE2, 0xF0)
 
 
 class Picture(t.Case):
-
     def picture(self, image, *options):
         """The pixels of the picture, its rows from the top, and the rows of the catalogue."""
         t.run(image, "-q", "-o", self.path("c.csv"), "--save", "picture", *options, check=True)
@@ -33,8 +32,10 @@ class Picture(t.Case):
         """The means of blocks, and NaN for those of blank pixels."""
         height, width = (-(-n // block) * block for n in image.shape)
         padded = np.full((height, width), np.nan)
-        padded[:image.shape[0], :image.shape[1]] = image
-        return np.nanmean(padded.reshape(height // block, block, width // block, block), axis=(1, 3))
+        padded[: image.shape[0], : image.shape[1]] = image
+        return np.nanmean(
+            padded.reshape(height // block, block, width // block, block), axis=(1, 3)
+        )
 
     def test_grey_levels(self):
         random = np.random.default_rng(1)
@@ -42,18 +43,20 @@ class Picture(t.Case):
             with self.subTest(shape=shape):
                 image = random.normal(1e-3, 2e-4, shape).astype(np.float32)
                 if image.size > 1:
-                    image[:shape[0] // 3, :shape[1] // 3] = np.nan
+                    image[: shape[0] // 3, : shape[1] // 3] = np.nan
                     image[-1, -1] = 0.5
                 pixels, _ = self.picture(self.write("image.fits", image), "-n", "1e6")
                 clip = t.find(self.path("image.fits"), "-n", "1e6")["background"]
                 block = -(-max(shape) // 1720)
-                means = (self.means(image, block) - clip["median"]) / (clip["rms"] or abs(clip["median"]))
+                means = (self.means(image, block) - clip["median"]) / (
+                    clip["rms"] or abs(clip["median"])
+                )
                 zoom = -(-LEAST // max(means.shape))
                 top = np.arcsinh(max(10, np.nanmax(means)) / 3)
                 low = np.arcsinh(-1)
                 grey = 255 * np.clip(1 - (np.arcsinh(means / 3) - low) / (top - low), 0, 1)
-                shown = pixels[TOP:TOP + zoom * len(means), LEFT:LEFT + zoom * means.shape[1]]
-                shown = shown[zoom // 2::zoom, zoom // 2::zoom][::-1]
+                shown = pixels[TOP : TOP + zoom * len(means), LEFT : LEFT + zoom * means.shape[1]]
+                shown = shown[zoom // 2 :: zoom, zoom // 2 :: zoom][::-1]
                 blank = np.isnan(grey)
                 self.assertTrue((shown[blank] == BLANK).all())
                 self.assertLessEqual(np.abs(shown[~blank] - grey[~blank][:, None]).max(), 1)
@@ -78,7 +81,8 @@ class Picture(t.Case):
         filled = ndimage.binary_fill_holes(red)
         for row in rows:
             x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
-            if min(row["Xposn"], row["Yposn"]) > 12 and not int(row["Flags"]) & 1:  # at an edge there is only part of it
+            # at an edge there is only part of it
+            if min(row["Xposn"], row["Yposn"]) > 12 and not int(row["Flags"]) & 1:
                 self.assertTrue(filled[int(y), int(x)], row)
         found, n = ndimage.label(filled)
         return rows, [ndimage.find_objects(found == i + 1)[0] for i in range(n)], place
@@ -92,16 +96,27 @@ class Picture(t.Case):
         self.check_sizes("-i", "3", "--fit")
 
     def half_sides(self, row, place):
-        """Half the sides of the box around an ellipse of the sample; east is at the left, north above."""
-        angle, axes = np.radians(row["PA"] or 0), np.array([row["Maj"] or 9 / 3600, row["Min"] or 9 / 3600]) * 3600 / 2 * place[0]  # 2" pixels
-        return np.hypot(axes[0] * np.sin(angle), axes[1] * np.cos(angle)), np.hypot(axes[0] * np.cos(angle), axes[1] * np.sin(angle))
+        """Half the sides of the box around an ellipse of the sample; east is at the left, north
+        above."""
+        # 2" pixels
+        angle, axes = (
+            np.radians(row["PA"] or 0),
+            np.array([row["Maj"] or 9 / 3600, row["Min"] or 9 / 3600]) * 3600 / 2 * place[0],
+        )
+        return np.hypot(axes[0] * np.sin(angle), axes[1] * np.cos(angle)), np.hypot(
+            axes[0] * np.cos(angle), axes[1] * np.sin(angle)
+        )
 
     def check_sizes(self, *options):
         rows, boxes, place = self.check_ellipses(SAMPLE, *options)
         self.assertEqual([len(boxes), len(rows)], [24, 24])
         for row in rows:
             x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
-            box = min(boxes, key=lambda b: abs((b[0].start + b[0].stop) / 2 - y) + abs((b[1].start + b[1].stop) / 2 - x))
+            box = min(
+                boxes,
+                key=lambda b: abs((b[0].start + b[0].stop) / 2 - y)
+                + abs((b[1].start + b[1].stop) / 2 - x),
+            )
             self.assertLess(abs((box[0].start + box[0].stop) / 2 - y), 1.5)
             self.assertLess(abs((box[1].start + box[1].stop) / 2 - x), 1.5)
             half_x, half_y = self.half_sides(row, place)
@@ -116,40 +131,53 @@ class Picture(t.Case):
                 self.assertGreaterEqual(len(rows), least)
 
     def size_of_mark(self, pixels, place, x, y):
-        """Half the sides of the box around the red ellipse at a pixel of the image, in its pixels."""
+        """Half the sides of the box around the red ellipse at a pixel of the image, in its
+        pixels."""
         red = (pixels[:, :, 0] > pixels[:, :, 1] + 60) & (pixels[:, :, 0] > pixels[:, :, 2] + 60)
         found, _ = ndimage.label(ndimage.binary_fill_holes(red))
         column, row = self.pixel_of(place, x, y)
         box = ndimage.find_objects(found == found[int(row), int(column)])[0]
-        return (box[1].stop - box[1].start) / 2 / place[0], (box[0].stop - box[0].start) / 2 / place[0]
+        return (box[1].stop - box[1].start) / 2 / place[0], (
+            box[0].stop - box[0].start
+        ) / 2 / place[0]
 
     def test_marks_without_shape_or_sky(self):
         """A source of one pixel has twice the beam; without a sky the mark surrounds the pixels."""
         image = t.noise(150, 150, n_sources=0)
         image[75, 40] = 90
         image[70:74, 100:112] = 50
-        header = t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=14 / 3600, BMIN=6 / 3600, BPA=90.0)
+        header = t.sky_header(
+            CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=14 / 3600, BMIN=6 / 3600, BPA=90.0
+        )
         pixels, rows = self.picture(self.write("image.fits", image, header))
         self.assertEqual(len(rows), 2)
         place = self.map_place(image, pixels)
         np.testing.assert_allclose(self.size_of_mark(pixels, place, 40, 75), [14, 6], atol=0.5)
         pixels, _ = self.picture(self.write("image.fits", image))
-        np.testing.assert_allclose(self.size_of_mark(pixels, place, 105.5, 71.5), [12 / 2 ** 0.5, 4 / 2 ** 0.5], atol=0.5)
+        np.testing.assert_allclose(
+            self.size_of_mark(pixels, place, 105.5, 71.5), [12 / 2**0.5, 4 / 2**0.5], atol=0.5
+        )
 
     def test_mark_of_a_source_without_pixels(self):
-        """A fitted source that is highest nowhere has a circle where it stands, also without a sky."""
+        """A fitted source that is highest nowhere has a circle where it stands, also without a
+        sky."""
         empty, seed = [], 1
         while not empty and seed < 30:
             seed += 1
             sky.make(["300", self.path("sky.fits"), "--density", "12000", "--seed", str(seed)])
             image = fits.getdata(self.path("sky.fits"))
-            pixels, rows = self.picture(self.write("image.fits", image), "-i", "2", "--contrast", "0.1", "--fit")
+            pixels, rows = self.picture(
+                self.write("image.fits", image), "-i", "2", "--contrast", "0.1", "--fit"
+            )
             empty = [row for row in rows if row["N_pix"] is None]
         self.assertTrue(empty)
         place, red = self.map_place(image, pixels), pixels[:, :, 0] > pixels[:, :, 1] + 60
         for row in empty:
             x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
-            around = [red[int(y + 4 * np.sin(a)), int(x + 4 * np.cos(a))] for a in np.linspace(0, 2 * np.pi, 16)]
+            around = [
+                red[int(y + 4 * np.sin(a)), int(x + 4 * np.cos(a))]
+                for a in np.linspace(0, 2 * np.pi, 16)
+            ]
             self.assertGreater(np.mean(around), 0.7)
 
     def test_negative_sources(self):
@@ -163,17 +191,30 @@ class Picture(t.Case):
             coloured = pixels[:, :, channel] > pixels[:, :, 2 - channel] + 60
             coloured[:, -150:] = False
             y, x = np.nonzero(coloured)
-            np.testing.assert_allclose([x.mean() + 0.5, y.mean() + 0.5], self.pixel_of(place, row["Xposn"], row["Yposn"]), atol=1.5)
+            np.testing.assert_allclose(
+                [x.mean() + 0.5, y.mean() + 0.5],
+                self.pixel_of(place, row["Xposn"], row["Yposn"]),
+                atol=1.5,
+            )
 
     def test_beam(self):
         """Its axes and its angle, in images of all orientations."""
         for turn, flip in ((0, 1), (30, 1), (90, -1), (200, 1)):
             with self.subTest(turn=turn, flip=flip):
-                cards = {"BMAJ": 60 / 3600, "BMIN": 25 / 3600, "BPA": 40.0, "CDELT1": -flip * 2 / 3600, "CDELT2": 2 / 3600, "CROTA2": turn}
-                path = self.write("image.fits", t.noise(256, 300, n_sources=0), t.sky_header(**cards))
+                cards = {
+                    "BMAJ": 60 / 3600,
+                    "BMIN": 25 / 3600,
+                    "BPA": 40.0,
+                    "CDELT1": -flip * 2 / 3600,
+                    "CDELT2": 2 / 3600,
+                    "CROTA2": turn,
+                }
+                path = self.write(
+                    "image.fits", t.noise(256, 300, n_sources=0), t.sky_header(**cards)
+                )
                 pixels, _ = self.picture(path)
                 bottom = TOP + 2 * 256
-                black = (pixels < 30).all(axis=2)[bottom - 160:bottom - 2, LEFT + 2:LEFT + 160]
+                black = (pixels < 30).all(axis=2)[bottom - 160 : bottom - 2, LEFT + 2 : LEFT + 160]
                 found, n = ndimage.label(black)
                 y, x = np.nonzero(found == 1 + np.argmax(np.bincount(found.ravel())[1:]))
                 values, vectors = np.linalg.eigh(np.cov(np.array([x, -y])))
@@ -182,27 +223,44 @@ class Picture(t.Case):
                 # from the centre of the image along the major axis
                 wcs = WCS(fits.getheader(path))
                 lon, lat = wcs.wcs_pix2world(149.5, 127.5, 0)
-                ahead = wcs.wcs_world2pix(lon + 1e-3 * np.sin(np.radians(40)) / np.cos(np.radians(lat)),
-                                          lat + 1e-3 * np.cos(np.radians(40)), 0)
+                ahead = wcs.wcs_world2pix(
+                    lon + 1e-3 * np.sin(np.radians(40)) / np.cos(np.radians(lat)),
+                    lat + 1e-3 * np.cos(np.radians(40)),
+                    0,
+                )
                 angle = np.degrees(np.arctan2(ahead[1] - 127.5, ahead[0] - 149.5))
-                away = (np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])) - angle + 90) % 180 - 90
+                away = (
+                    np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])) - angle + 90
+                ) % 180 - 90
                 self.assertLess(abs(away), 2)
 
     def test_large_beam(self):
         """It does not hide the map: a line, and nothing filled."""
-        path = self.write("image.fits", t.noise(100, 100, n_sources=0), t.sky_header(CDELT1=-2 / 3600, CDELT2=2 / 3600, BMAJ=0.11, BMIN=0.08))
+        path = self.write(
+            "image.fits",
+            t.noise(100, 100, n_sources=0),
+            t.sky_header(CDELT1=-2 / 3600, CDELT2=2 / 3600, BMAJ=0.11, BMIN=0.08),
+        )
         pixels, _ = self.picture(path)
-        self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] < 30).all(axis=2).mean(), 0.01)
-        self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] > 250).all(axis=2).mean(), 0.05)
+        self.assertLess((pixels[TOP : TOP + 600, LEFT : LEFT + 600] < 30).all(axis=2).mean(), 0.01)
+        self.assertLess((pixels[TOP : TOP + 600, LEFT : LEFT + 600] > 250).all(axis=2).mean(), 0.05)
 
     def test_absurd_beams(self):
-        """What is far larger than the sheet is not drawn: the map is as it is without it, and the run ends."""
+        """What is far larger than the sheet is not drawn: the map is as it is without it, and the
+        run ends."""
         data = t.noise(100, 100, n_sources=5)
         expected = None
         for beam in (20.0, 1e6, 1e9, 1e60):
-            pixels, _ = self.picture(self.write("image.fits", data, t.sky_header(BMAJ=beam, BMIN=beam)))
+            pixels, _ = self.picture(
+                self.write("image.fits", data, t.sky_header(BMAJ=beam, BMIN=beam))
+            )
             expected = pixels if expected is None else expected
-            self.assertTrue(np.array_equal(pixels[TOP:TOP + 600, LEFT:LEFT + 600], expected[TOP:TOP + 600, LEFT:LEFT + 600]))
+            self.assertTrue(
+                np.array_equal(
+                    pixels[TOP : TOP + 600, LEFT : LEFT + 600],
+                    expected[TOP : TOP + 600, LEFT : LEFT + 600],
+                )
+            )
 
     def ticks(self, pixels, shape):
         """The image's coordinates of the ticks along the lower and the left edge."""
@@ -217,25 +275,40 @@ class Picture(t.Case):
         here, near = coordinate(at), coordinate(at + 1)
         tolerance = np.abs(near - here)
         self.assertGreaterEqual(len(at), 2)
-        steps = [digit * 10.0 ** power for power in range(-6, 6) for digit in (1, 2, 5)]
-        steps += [digit * unit for unit in (1, 60, 3600) for digit in (1, 2, 3, 5, 6, 10, 12, 20, 30, 90)]
+        steps = [digit * 10.0**power for power in range(-6, 6) for digit in (1, 2, 5)]
+        steps += [
+            digit * unit for unit in (1, 60, 3600) for digit in (1, 2, 3, 5, 6, 10, 12, 20, 30, 90)
+        ]
         gap = np.median(np.abs(np.diff(here)))
         step = min(steps, key=lambda s: abs(np.log(s / gap)))
         self.assertLess(abs(np.log(step / gap)), 0.15)
-        self.assertTrue((np.abs(here - step * np.round(here / step)) <= tolerance).all(), (here, step))
+        self.assertTrue(
+            (np.abs(here - step * np.round(here / step)) <= tolerance).all(), (here, step)
+        )
 
     def test_ticks(self):
         """They are where astropy finds round coordinates."""
         paths = [SAMPLE] + [os.path.join(MAPS, name + ".fits") for name in ("lofar", "parkes")]
         paths.append(self.write("wide.fits", t.noise(200, 1000), t.sky_header()))
-        for cards in ({"CROTA2": 25.0}, {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01, "CRVAL2": -71.0}, {"CRVAL2": 89.5, "CRPIX2": -300}):
-            paths.append(self.write("image%d.fits" % len(paths), t.noise(200, 310), t.sky_header(**cards)))
+        for cards in (
+            {"CROTA2": 25.0},
+            {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01, "CRVAL2": -71.0},
+            {"CRVAL2": 89.5, "CRPIX2": -300},
+        ):
+            paths.append(
+                self.write("image%d.fits" % len(paths), t.noise(200, 310), t.sky_header(**cards))
+            )
         for path in paths:
             with self.subTest(path), fits.open(path) as hdus:
                 pixels, _ = self.picture(path)
                 shape, wcs = hdus[0].data.shape[-2:], WCS(hdus[0].header).celestial
-                middle = wcs.wcs_pix2world([[shape[1] / 2, shape[0] / 2], [shape[1] / 2 + 1, shape[0] / 2]], 0)
-                east, north = np.abs(np.diff(middle, axis=0)[0]) * [np.cos(np.radians(middle[0, 1])), 1]
+                middle = wcs.wcs_pix2world(
+                    [[shape[1] / 2, shape[0] / 2], [shape[1] / 2 + 1, shape[0] / 2]], 0
+                )
+                east, north = np.abs(np.diff(middle, axis=0)[0]) * [
+                    np.cos(np.radians(middle[0, 1])),
+                    1,
+                ]
                 first = 0 if east > north else 1  # the coordinate along the lower edge
                 scale = 240, 3600  # seconds of time, and of arc
                 x, y = self.ticks(pixels, shape)
@@ -246,7 +319,9 @@ class Picture(t.Case):
 
                 def left(at):
                     values = wcs.wcs_pix2world(np.full(len(at), -0.5), at, 0)[1 - first]
-                    return (np.unwrap(values, period=360) if first == 1 else values) * scale[1 - first]
+                    return (np.unwrap(values, period=360) if first == 1 else values) * scale[
+                        1 - first
+                    ]
 
                 self.check_round(lower, x)
                 self.check_round(left, y)
@@ -259,16 +334,19 @@ class Picture(t.Case):
 
     def black(self, pixels, left, top, right, bottom):
         """The black pixels of a part of the picture."""
-        return (pixels[int(top):int(bottom), int(left):int(right)] < 60).all(axis=2)
+        return (pixels[int(top) : int(bottom), int(left) : int(right)] < 60).all(axis=2)
 
     def check_numbers(self, *options):
-        """Whether each source of the sample, which stand apart, has a number of as many digits as its Source_id."""
+        """Whether each source of the sample, which stand apart, has a number of as many digits as
+        its Source_id."""
         pixels, rows = self.picture(SAMPLE, *options)
         place = self.map_place(fits.getdata(SAMPLE), pixels)
         for row in rows:
             x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
             half = self.half_sides(row, place)[0]
-            columns = np.nonzero(self.black(pixels, x + half + 1, y - 6, x + half + 22, y + 6).any(axis=0))[0]
+            columns = np.nonzero(
+                self.black(pixels, x + half + 1, y - 6, x + half + 22, y + 6).any(axis=0)
+            )[0]
             digits = 1 if columns[-1] - columns[0] < 7 else 2
             self.assertEqual(digits, len(str(int(row["Source_id"]))), row)
             self.assertFalse(self.black(pixels, x - half - 22, y - 6, x - half - 1, y + 6).any())
@@ -295,8 +373,8 @@ class Picture(t.Case):
         self.assertEqual(n, 500)
 
     def gaussian(self, shape, peak, x, y, fwhm):
-        rows, columns = np.mgrid[:shape[0], :shape[1]]
-        return peak * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm ** 2)
+        rows, columns = np.mgrid[: shape[0], : shape[1]]
+        return peak * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm**2)
 
     def check_ring(self, pixels, place, x, y, semi_axis, least):
         """Red pixels along a circle, whose sizes are in pixels of the image."""
@@ -304,14 +382,23 @@ class Picture(t.Case):
         reddish = ndimage.binary_dilation(reddish, np.ones((3, 3)))
         x, y = self.pixel_of(place, x, y)
         angles = np.linspace(0, 2 * np.pi, 60)
-        ring = reddish[(y + semi_axis * place[0] * np.sin(angles)).astype(int), (x + semi_axis * place[0] * np.cos(angles)).astype(int)]
+        ring = reddish[
+            (y + semi_axis * place[0] * np.sin(angles)).astype(int),
+            (x + semi_axis * place[0] * np.cos(angles)).astype(int),
+        ]
         (self.assertGreater if least else self.assertLess)(ring.mean(), least or 0.3)
 
     def test_gaussians_of_a_source(self):
         """A core in a halo: the ellipse of both, and thin ones of FWHM inside."""
         image = ndimage.gaussian_filter(t.noise(200, 200, n_sources=0), 6 / 2.355) * 9
-        image += self.gaussian(image.shape, 150, 100, 90, 6) + self.gaussian(image.shape, 60, 100, 90, 30)
-        path = self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0))
+        image += self.gaussian(image.shape, 150, 100, 90, 6) + self.gaussian(
+            image.shape, 60, 100, 90, 30
+        )
+        path = self.write(
+            "image.fits",
+            image,
+            t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0),
+        )
         for options, is_thin in ((["--fit"], True), (["--fit", "--group", "0"], False)):
             pixels, rows = self.picture(path, "-i", "3", "--save", "picture,gaussians", *options)
             parts, place = t.read_csv(self.path("c.gaussians.csv")), self.map_place(image, pixels)
@@ -319,24 +406,43 @@ class Picture(t.Case):
             for row in rows:
                 self.check_ring(pixels, place, row["Xposn"], row["Yposn"], row["Maj"] * 3600, 0.9)
             for part in parts:
-                self.check_ring(pixels, place, part["Xposn"], part["Yposn"], part["Maj"] * 1800, 0.8 if is_thin else 0)
+                self.check_ring(
+                    pixels,
+                    place,
+                    part["Xposn"],
+                    part["Yposn"],
+                    part["Maj"] * 1800,
+                    0.8 if is_thin else 0,
+                )
 
     def length_of_line(self, pixels):
         """How far the line that says what the ellipses are goes."""
-        columns = np.nonzero((pixels[TOP - 20:TOP - 6, LEFT:] < 128).all(axis=2).any(axis=0))[0]
+        columns = np.nonzero((pixels[TOP - 20 : TOP - 6, LEFT:] < 128).all(axis=2).any(axis=0))[0]
         return columns[-1] if len(columns) else 0
 
     def test_line_of_ellipses(self):
-        """It is there with ellipses, and longer where there are more kinds; a narrow sheet has it whole."""
+        """It is there with ellipses, and longer where there are more kinds; a narrow sheet has it
+        whole."""
         image, lengths = t.noise(200, 200, n_sources=0), []
-        header = t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0)
-        for peak, x, y, fwhm in ((0, 0, 0, 1), (100, 50, 50, 6), (-100, 150, 50, 6), (60, 50, 50, 30)):
+        header = t.sky_header(
+            CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
+        )
+        for peak, x, y, fwhm in (
+            (0, 0, 0, 1),
+            (100, 50, 50, 6),
+            (-100, 150, 50, 6),
+            (60, 50, 50, 30),
+        ):
             image += self.gaussian(image.shape, peak, x, y, fwhm).astype(np.float32)
-            pixels, rows = self.picture(self.write("image.fits", image, header), "-i", "3", "--fit", "--negative")
+            pixels, rows = self.picture(
+                self.write("image.fits", image, header), "-i", "3", "--fit", "--negative"
+            )
             lengths.append(self.length_of_line(pixels))
         self.assertEqual(lengths[0], 0)
         self.assertEqual(lengths, sorted(set(lengths)))
-        narrow = t.noise(200, 20, n_sources=0) + self.gaussian((200, 20), 100, 10, 50, 6).astype(np.float32)
+        narrow = t.noise(200, 20, n_sources=0) + self.gaussian((200, 20), 100, 10, 50, 6).astype(
+            np.float32
+        )
         narrow[150, 10] = 60
         pixels, rows = self.picture(self.write("image.fits", narrow, header), "-i", "3")
         self.assertEqual([row["Maj"] is None for row in rows], [False, True])
@@ -344,27 +450,45 @@ class Picture(t.Case):
         self.assertGreater(self.length_of_line(pixels), 450)
 
     def test_dashed(self):
-        """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak is blank."""
+        """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak
+        is blank."""
         image = t.noise(200, 200, n_sources=0)
         image += self.gaussian(image.shape, 600, 100, 100, 23.5)
         flank = image[109:116, 109:116].copy()
         image[40:161, 40:161] = np.nan
         image[109:116, 109:116] = flank
-        path = self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0))
+        path = self.write(
+            "image.fits",
+            image,
+            t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0),
+        )
         for options, is_fitted in (([], True), (["--fit"], False)):
             pixels, rows = self.picture(path, "-i", "3", *options)
             x, y = self.pixel_of(self.map_place(image, pixels), rows[0]["Xposn"], rows[0]["Yposn"])
             filled = ndimage.binary_fill_holes(pixels[:, :, 0] > pixels[:, :, 1] + 60)
-            self.assertEqual([len(rows), int(rows[0]["Flags"]) & 64 == 0, filled[int(y), int(x)]], [1, is_fitted, is_fitted])
+            self.assertEqual(
+                [len(rows), int(rows[0]["Flags"]) & 64 == 0, filled[int(y), int(x)]],
+                [1, is_fitted, is_fitted],
+            )
 
     def test_corner_of_the_beam(self):
         """It covers no source where there is a corner without one."""
         image = t.noise(200, 200, n_sources=0)
         for n, (x, y) in enumerate(((6, 6), (193, 6), (6, 193), (193, 193))):
             image += self.gaussian(image.shape, 40, x, y, 6).astype(np.float32)
-            pixels, rows = self.picture(self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0)))
+            pixels, rows = self.picture(
+                self.write(
+                    "image.fits",
+                    image,
+                    t.sky_header(
+                        CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
+                    ),
+                )
+            )
             self.assertEqual(len(rows), n + 1)
-            found, _ = ndimage.label((pixels[TOP + 1:TOP + 599, LEFT + 1:LEFT + 599] == 0).all(axis=2))
+            found, _ = ndimage.label(
+                (pixels[TOP + 1 : TOP + 599, LEFT + 1 : LEFT + 599] == 0).all(axis=2)
+            )
             y, x = ndimage.center_of_mass(found == 1 + np.argmax(np.bincount(found.ravel())[1:]))
             corner = int(x > 300) + 2 * int(y < 300)
             self.assertEqual(corner, (1, 2, 3, 0)[n])
@@ -377,8 +501,8 @@ class Picture(t.Case):
         pixels, rows = self.picture(self.write("image.fits", image))
         self.assertGreaterEqual(len(rows), 10000)
         red = pixels[:, :, 0] > pixels[:, :, 1] + 60
-        self.assertGreater(red[TOP:TOP + 480, LEFT:LEFT + 1000].mean(), 0.1)
-        self.assertEqual(red[TOP + 510:TOP + 1000, LEFT:LEFT + 1000].sum(), 0)
+        self.assertGreater(red[TOP : TOP + 480, LEFT : LEFT + 1000].mean(), 0.1)
+        self.assertEqual(red[TOP + 510 : TOP + 1000, LEFT : LEFT + 1000].sum(), 0)
 
     def bytes_of(self, path, *options):
         t.run(path, "-q", "-o", self.path("b.csv"), "--save", "picture", *options, check=True)
@@ -397,7 +521,9 @@ class Picture(t.Case):
         for name in (b"a\xff\xfe\x01b.fits", "Größe ☃.fits".encode(), b"x" * 200 + b".fits"):
             path = os.path.join(self.directory.name.encode(), name)
             shutil.copy(SAMPLE, path)
-            result = t.subprocess.run([t.COMMAND, path, "-q", "-o", self.path("out") + "/", "--save", "picture"])
+            result = t.subprocess.run(
+                [t.COMMAND, path, "-q", "-o", self.path("out") + "/", "--save", "picture"]
+            )
             self.assertEqual(result.returncode, 0)
         for name in os.listdir(self.path("out").encode()):
             if name.endswith(b".png"):
@@ -405,7 +531,8 @@ class Picture(t.Case):
                     picture.load()
 
     def test_skip_existing(self):
-        """A picture that is there and whole is not drawn again; one that was cut, or is missing, is."""
+        """A picture that is there and whole is not drawn again; one that was cut, or is missing,
+        is."""
         image, picture = self.write("image.fits", t.noise(100, 120)), self.path("c.picture.png")
         options = [image, "-o", self.path("c.csv"), "--save", "picture", "--skip-existing"]
         t.run(*options, check=True)
@@ -433,7 +560,13 @@ class Picture(t.Case):
         self.assertIn("c.picture.png: the map of", result.stderr)
 
     def test_blank_image(self):
-        result = t.run(self.write("image.fits", np.full((50, 60), np.nan, np.float32)), "-o", self.path("c.csv"), "--save", "picture")
+        result = t.run(
+            self.write("image.fits", np.full((50, 60), np.nan, np.float32)),
+            "-o",
+            self.path("c.csv"),
+            "--save",
+            "picture",
+        )
         self.assertEqual([result.returncode, os.listdir(self.directory.name)], [1, ["image.fits"]])
         self.assertEqual(len(result.stderr.splitlines()), 1)
 

@@ -1,6 +1,8 @@
-"""What programs of pipelines make of masks, sky models and tables: started with real files, and compared in values.
+"""What programs of pipelines make of masks, sky models and tables: started with real files, and
+compared in values.
 
-PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools and Tigger, whose commands lie beside it."""
+PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools and Tigger, whose commands lie
+beside it."""
 import json
 import os
 import shutil
@@ -18,38 +20,95 @@ except ImportError:  # no python3-casacore
 
 PEERS = os.environ.get("PEERS_PYTHON", "")
 needs_peers = t.unittest.skipUnless(os.path.exists(PEERS), "PEERS_PYTHON names no interpreter")
-needs_wsclean = t.unittest.skipUnless(measurement_set and shutil.which("wsclean"), "needs wsclean and python3-casacore")
+needs_wsclean = t.unittest.skipUnless(
+    measurement_set and shutil.which("wsclean"), "needs wsclean and python3-casacore"
+)
 PIXEL = 10  # arcsec
 
 
 def peer(name, *arguments, directory):
     """Runs a command that lies beside the interpreter of the peers."""
-    result = subprocess.run([os.path.join(os.path.dirname(PEERS), name), *map(str, arguments)], cwd=directory, capture_output=True, text=True)
+    result = subprocess.run(
+        [os.path.join(os.path.dirname(PEERS), name), *map(str, arguments)],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 @t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
 class Masks(t.Case):
-
     def image(self):
         """A cube of one plane of a frequency and a Stokes parameter, as imagers write it."""
-        cards = {"CTYPE3": "FREQ", "CRPIX3": 1.0, "CRVAL3": 1.5e8, "CDELT3": 1e5, "CTYPE4": "STOKES", "CRPIX4": 1.0, "CRVAL4": 1.0, "CDELT4": 1.0}
-        return self.write("image.fits", t.noise(200, 220, sigma=0.1)[None, None] * 10, t.sky_header(**cards))
+        cards = {
+            "CTYPE3": "FREQ",
+            "CRPIX3": 1.0,
+            "CRVAL3": 1.5e8,
+            "CDELT3": 1e5,
+            "CTYPE4": "STOKES",
+            "CRPIX4": 1.0,
+            "CRVAL4": 1.0,
+            "CDELT4": 1.0,
+        }
+        return self.write(
+            "image.fits", t.noise(200, 220, sigma=0.1)[None, None] * 10, t.sky_header(**cards)
+        )
 
     @needs_wsclean
     def test_wsclean(self):
-        """It cleans inside of the mask alone, and finds the fluxes there; without a mask it cleans noise, too."""
+        """It cleans inside of the mask alone, and finds the fluxes there; without a mask it cleans
+        noise, too."""
         positions, fluxes = [[150.0, 40.0], [150.3, 40.2], [149.7, 39.9]], [1.0, 0.5, 0.2]
-        measurement_set.write(self.path("sky.ms"), np.radians([150.0, 40.0]), np.radians(positions), fluxes, 0.3)
+        measurement_set.write(
+            self.path("sky.ms"), np.radians([150.0, 40.0]), np.radians(positions), fluxes, 0.3
+        )
 
         def clean(name, *options):
-            subprocess.run(["wsclean", "-j", "1", "-size", "512", "512", "-scale", "%dasec" % PIXEL, "-niter", "3000", "-mgain", "0.8", "-no-update-model-required",
-                            *options, "-name", name, "sky.ms"], cwd=self.directory.name, check=True, capture_output=True,
-                           env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})  # else it refuses an OpenBLAS with threads
+            subprocess.run(
+                [
+                    "wsclean",
+                    "-j",
+                    "1",
+                    "-size",
+                    "512",
+                    "512",
+                    "-scale",
+                    "%dasec" % PIXEL,
+                    "-niter",
+                    "3000",
+                    "-mgain",
+                    "0.8",
+                    "-no-update-model-required",
+                    *options,
+                    "-name",
+                    name,
+                    "sky.ms",
+                ],
+                cwd=self.directory.name,
+                check=True,
+                capture_output=True,
+                # else it refuses an OpenBLAS with threads
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            )
             return fits.getdata(self.path(name + "-model.fits"))
 
         free = clean("free", "-threshold", "0.01")
-        t.run(self.path("free-image.fits"), "-q", "-n", "8", "-i", "4", "--save", "mask", "--mask-dilate", "2", "-o", self.path("sky.csv"), check=True)
+        t.run(
+            self.path("free-image.fits"),
+            "-q",
+            "-n",
+            "8",
+            "-i",
+            "4",
+            "--save",
+            "mask",
+            "--mask-dilate",
+            "2",
+            "-o",
+            self.path("sky.csv"),
+            check=True,
+        )
         mask = fits.getdata(self.path("sky.mask.fits"))
         self.assertEqual(len(t.read_csv(self.path("sky.csv"))), 3)
         model = clean("masked", "-fits-mask", "sky.mask.fits")
@@ -63,11 +122,56 @@ class Masks(t.Case):
         """It merges the mask with one of its own, and widens it as --mask-dilate does."""
         image, mask = self.image(), self.path("c.mask.fits")
         t.run(image, "-q", "-i", "3", "--save", "mask", "-o", self.path("c.csv"), check=True)
-        t.run(image, "-q", "-i", "3", "--save", "mask", "--mask-dilate", "4", "-o", self.path("wide.csv"), check=True)
-        peer("breizorro", "-r", image, "-t", 3, "--make-binary", "--outfile", "own.fits", directory=self.directory.name)
-        peer("breizorro", "-m", mask, "--merge", "own.fits", "--make-binary", "--outfile", "both.fits", directory=self.directory.name)
-        peer("breizorro", "-m", mask, "--make-binary", "--dilate", 4, "--outfile", "dilated.fits", directory=self.directory.name)
-        ours, own, both, wide, dilated = (np.squeeze(fits.getdata(self.path(name))) > 0 for name in ("c.mask.fits", "own.fits", "both.fits", "wide.mask.fits", "dilated.fits"))
+        t.run(
+            image,
+            "-q",
+            "-i",
+            "3",
+            "--save",
+            "mask",
+            "--mask-dilate",
+            "4",
+            "-o",
+            self.path("wide.csv"),
+            check=True,
+        )
+        peer(
+            "breizorro",
+            "-r",
+            image,
+            "-t",
+            3,
+            "--make-binary",
+            "--outfile",
+            "own.fits",
+            directory=self.directory.name,
+        )
+        peer(
+            "breizorro",
+            "-m",
+            mask,
+            "--merge",
+            "own.fits",
+            "--make-binary",
+            "--outfile",
+            "both.fits",
+            directory=self.directory.name,
+        )
+        peer(
+            "breizorro",
+            "-m",
+            mask,
+            "--make-binary",
+            "--dilate",
+            4,
+            "--outfile",
+            "dilated.fits",
+            directory=self.directory.name,
+        )
+        ours, own, both, wide, dilated = (
+            np.squeeze(fits.getdata(self.path(name))) > 0
+            for name in ("c.mask.fits", "own.fits", "both.fits", "wide.mask.fits", "dilated.fits")
+        )
         self.assertTrue(own.any() and (own & ~ours).any() and (ours & ~own).any())
         inner = np.s_[5:-5, 5:-5]  # breizorro sets the pixels of the border to 0
         self.assertTrue(np.array_equal(both[inner], (ours | own)[inner]))
@@ -77,15 +181,31 @@ class Masks(t.Case):
     def test_lsmtool(self):
         """It groups the sky model by the regions of the mask: sources of an island together."""
         image, model = self.image(), self.path("c.skymodel")
-        t.run(image, "-q", "-i", "3", "--fit", "--save", "mask,gaussians,islands", "-o", model, check=True)
+        t.run(
+            image,
+            "-q",
+            "-i",
+            "3",
+            "--fit",
+            "--save",
+            "mask,gaussians,islands",
+            "-o",
+            model,
+            check=True,
+        )
         found = peer_script(GROUP, model, self.path("c.mask.fits"))
-        islands = {"s%dg1" % row["Source_id"]: row["Isl_id"] for row in t.read_csv(self.path("c.gaussians.csv"))}
+        islands = {
+            "s%dg1" % row["Source_id"]: row["Isl_id"]
+            for row in t.read_csv(self.path("c.gaussians.csv"))
+        }
         self.assertGreater(len(islands), 10)
         self.assertEqual(set(found), set(islands))
         self.assertEqual(len(set(found.values())), len(set(islands.values())))
         for name in islands:
             for other in islands:
-                self.assertEqual(found[name] == found[other], islands[name] == islands[other], (name, other))
+                self.assertEqual(
+                    found[name] == found[other], islands[name] == islands[other], (name, other)
+                )
 
 
 GROUP = """
@@ -102,7 +222,9 @@ print(json.dumps([[s.name, s.flux.I, s.pos.ra, s.pos.dec, *([s.shape.ex, s.shape
 
 def peer_script(script, *arguments):
     """What a script of the peers prints last, as JSON."""
-    result = subprocess.run([PEERS, "-c", script, *map(str, arguments)], capture_output=True, text=True)
+    result = subprocess.run(
+        [PEERS, "-c", script, *map(str, arguments)], capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout.splitlines()[-1])
 
@@ -110,12 +232,14 @@ def peer_script(script, *arguments):
 @t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
 @needs_peers
 class Tables(t.Case):
-
     def setUp(self):
-        """A sky of points that stand alone, a table of them with Aegean's names, and the maps of srcfind."""
+        """A sky of points that stand alone, a table of them with Aegean's names, and the maps of
+        srcfind."""
         super().setUp()
         self.header, random = t.sky_header(), np.random.default_rng(5)
-        places, (y, x) = np.mgrid[30:400:60, 30:400:60].reshape(2, -1).T + random.uniform(-5, 5, (49, 2)), np.indices((420, 420))
+        places, (y, x) = np.mgrid[30:400:60, 30:400:60].reshape(2, -1).T + random.uniform(
+            -5, 5, (49, 2)
+        ), np.indices((420, 420))
         self.peaks = np.geomspace(0.5, 30, len(places))
         angle = np.radians(self.header["BPA"])
         image = random.normal(0, 0.02, x.shape)
@@ -123,23 +247,55 @@ class Tables(t.Case):
             along = np.cos(angle) * (y - row) - np.sin(angle) * (x - column)
             across = np.sin(angle) * (y - row) + np.cos(angle) * (x - column)
             widths = [self.header[name] / self.header["CDELT2"] for name in ("BMAJ", "BMIN")]
-            image += peak * np.exp(-4 * np.log(2) * ((along / widths[0]) ** 2 + (across / widths[1]) ** 2))
+            image += peak * np.exp(
+                -4 * np.log(2) * ((along / widths[0]) ** 2 + (across / widths[1]) ** 2)
+            )
         self.image = self.write("image.fits", image.astype(np.float32), self.header)
-        t.run(self.image, "-q", "--fit", "-i", "3", "--columns", "@aegean", "--save", "rms,background,residual", "-o", self.path("c.fits"), check=True)
+        t.run(
+            self.image,
+            "-q",
+            "--fit",
+            "-i",
+            "3",
+            "--columns",
+            "@aegean",
+            "--save",
+            "rms,background,residual",
+            "-o",
+            self.path("c.fits"),
+            check=True,
+        )
 
     def test_aegean(self):
         """aegean --priorized finds the fluxes of the table, at its places."""
-        peer("aegean", "--priorized", 1, "--input", "c.fits", "image.fits", "--noise", "c.rms.fits", "--background", "c.background.fits", "--cores", 1,
-             "--table", "p.fits", directory=self.directory.name)
+        peer(
+            "aegean",
+            "--priorized",
+            1,
+            "--input",
+            "c.fits",
+            "image.fits",
+            "--noise",
+            "c.rms.fits",
+            "--background",
+            "c.background.fits",
+            "--cores",
+            1,
+            "--table",
+            "p.fits",
+            directory=self.directory.name,
+        )
         ours, theirs = (fits.getdata(self.path(name)) for name in ("c.fits", "p_comp.fits"))
         self.assertEqual([len(ours), len(theirs)], [len(self.peaks)] * 2)
         theirs = theirs[np.argsort([list(ours["uuid"]).index(uuid) for uuid in theirs["uuid"]])]
-        np.testing.assert_allclose(theirs["peak_flux"], ours["peak_flux"], rtol=0.08, atol=0.06)  # Aegean is up to 7% low where the beam is 4 pixels wide
+        # Aegean is up to 7% low where the beam is 4 pixels wide
+        np.testing.assert_allclose(theirs["peak_flux"], ours["peak_flux"], rtol=0.08, atol=0.06)
         np.testing.assert_allclose(theirs["a"], ours["a"], rtol=1e-4)
         self.assertLess(np.abs(theirs["ra"] - ours["ra"]).max(), 1e-5)
 
     def test_tigger(self):
-        """Tigger reads the columns as the ASCII table of PyBDSF that docs/pipelines.md makes of them."""
+        """Tigger reads the columns as the ASCII table of PyBDSF that docs/pipelines.md makes of
+        them."""
         columns = "Source_id=Gaus_id,RA,E_RA,DEC,E_DEC,Total_flux,E_Total_flux,DC_Maj,E_DC_Maj,DC_Min,E_DC_Min,DC_PA,E_DC_PA,S_Code"
         text = t.run(self.image, "-q", "--fit", "-i", "3", "--columns", columns, check=True).stdout
         with open(self.path("c.gaul"), "w", encoding="ascii") as stream:
@@ -149,12 +305,25 @@ class Tables(t.Case):
         self.assertEqual(len(theirs), len(self.peaks))
         for one, row in zip(theirs, ours):
             self.assertEqual([one[0], one[1]], [row[0], float(row[5])])
-            np.testing.assert_allclose(one[2:], np.radians([float(row[i]) for i in (1, 3, 7, 9)]), rtol=1e-12)
+            np.testing.assert_allclose(
+                one[2:], np.radians([float(row[i]) for i in (1, 3, 7, 9)]), rtol=1e-12
+            )
 
     def test_aeres(self):
         """AeRes subtracts what srcfind does."""
-        peer("AeRes", "-c", "c.fits", "-f", "image.fits", "-r", "r.fits", directory=self.directory.name)
-        theirs, ours = np.squeeze(fits.getdata(self.path("r.fits"))), fits.getdata(self.path("c.residual.fits"))
+        peer(
+            "AeRes",
+            "-c",
+            "c.fits",
+            "-f",
+            "image.fits",
+            "-r",
+            "r.fits",
+            directory=self.directory.name,
+        )
+        theirs, ours = np.squeeze(fits.getdata(self.path("r.fits"))), fits.getdata(
+            self.path("c.residual.fits")
+        )
         self.assertLess(np.abs(theirs - ours).max(), 0.005 * self.peaks.max())
         self.assertLess(np.abs(theirs).max(), 0.01 * self.peaks.max())
 

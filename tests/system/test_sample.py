@@ -13,18 +13,28 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
 class Sample(t.Case):
-
     def test_all_sources_are_found(self):
         with open(os.path.join(t.SOURCE_ROOT, "data", "sample.truth.csv"), newline="") as stream:
-            truth = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(stream)]
+            truth = [
+                {name: float(value) for name, value in row.items()}
+                for row in csv.DictReader(stream)
+            ]
         rows = t.find(SAMPLE, "--island", "3")["sources"]
         self.assertEqual(len(rows), len(truth))
         for source in truth:
-            row = min(rows, key=lambda r: np.hypot(r["Xposn"] - source["x"], r["Yposn"] - source["y"]))
-            for name, value in (("Xposn", source["x"]), ("Yposn", source["y"]), ("DEC", source["dec"]),
-                                ("Total_flux", source["flux"])):
+            row = min(
+                rows, key=lambda r: np.hypot(r["Xposn"] - source["x"], r["Yposn"] - source["y"])
+            )
+            for name, value in (
+                ("Xposn", source["x"]),
+                ("Yposn", source["y"]),
+                ("DEC", source["dec"]),
+                ("Total_flux", source["flux"]),
+            ):
                 self.assertLess(abs(row[name] - value), 4 * row["E_" + name])
-            self.assertLess(abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"])
+            self.assertLess(
+                abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"]
+            )
 
     def test_readme_shows_what_comes_out(self):
         with open(os.path.join(t.SOURCE_ROOT, "README.md")) as stream:
@@ -41,10 +51,17 @@ class Sample(t.Case):
             with open(self.path(name), "w") as stream:
                 stream.write('#!/bin/sh\necho "$@"\n' + ("exit 1\n" if name == "bin/ninja" else ""))
             os.chmod(self.path(name), 0o755)
-        result = subprocess.run([self.path("scripts/quickstart")], capture_output=True, text=True,
-                                env={**os.environ, "PATH": self.path("bin") + ":/usr/bin:/bin"})
+        result = subprocess.run(
+            [self.path("scripts/quickstart")],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": self.path("bin") + ":/usr/bin:/bin"},
+        )
         self.assertIn("Building (with CUDA", result.stdout)
-        self.assertTrue(result.stdout.endswith(" src/srcfind src/srcfind-merge src/libsrcfind-cuda.so\n"), result.stdout)
+        self.assertTrue(
+            result.stdout.endswith(" src/srcfind src/srcfind-merge src/libsrcfind-cuda.so\n"),
+            result.stdout,
+        )
         with open(os.path.join(t.SOURCE_ROOT, "src", "meson.build")) as stream:
             self.assertIn("shared_library('srcfind-cuda'", stream.read())
 

@@ -1,6 +1,7 @@
-"""--scales: emission wider than the beam, found on smoothed residuals. Known wide sources; each column of a row, and all rows of a
-scale, against a smoothing by SciPy; negative sources, maps, formats and merged catalogues; the same bytes however the work is done;
-odd images, odd values and odd lists."""
+"""--scales: emission wider than the beam, found on smoothed residuals. Known wide sources; each
+column of a row, and all rows of a scale, against a smoothing by SciPy; negative sources, maps,
+formats and merged catalogues; the same bytes however the work is done; odd images, odd values and
+odd lists."""
 import csv
 import json
 import math
@@ -54,20 +55,31 @@ def area(axes):
 
 
 class Samples:
-    """The smoothed image of a scale, by SciPy: sample (i, j) is pixel (step i + offset, step j + offset)."""
+    """The smoothed image of a scale, by SciPy: sample (i, j) is pixel (step i + offset, step j +
+    offset)."""
 
     def __init__(self, residual, k):
         sigma = k * ROUND / sky.FWHM
         seen = np.isfinite(residual)
-        value, weight = (ndimage.gaussian_filter(image, sigma, mode="constant", truncate=math.ceil(4 * sigma) / sigma)
-                         for image in (np.where(seen, residual, 0), seen.astype(float)))
+        value, weight = (
+            ndimage.gaussian_filter(
+                image, sigma, mode="constant", truncate=math.ceil(4 * sigma) / sigma
+            )
+            for image in (np.where(seen, residual, 0), seen.astype(float))
+        )
         with np.errstate(invalid="ignore"):
             smooth = np.where(seen & (weight >= LEAST), value / weight, np.nan)
         self.unit = math.prod(effective(k)) / (BEAM[0] * BEAM[1])
         self.step = max(1, int(math.sqrt(math.prod(effective(k))) / 5 * (1 + 1e-6)))
         self.offset = self.step // 2
-        self.values = self.unit * smooth[self.offset::self.step, self.offset::self.step]  # per effective beam
-        self.box = int(min(15 * math.sqrt(math.prod(effective(k))) / self.step, min(residual.shape) // self.step // 2))
+        # per effective beam
+        self.values = self.unit * smooth[self.offset :: self.step, self.offset :: self.step]
+        self.box = int(
+            min(
+                15 * math.sqrt(math.prod(effective(k))) / self.step,
+                min(residual.shape) // self.step // 2,
+            )
+        )
 
     def at(self, row):
         """The sample of a row's peak."""
@@ -80,25 +92,33 @@ class Samples:
 
 
 class Scales(t.Case):
-
     # --- skies ---
 
     def sky(self, *options, side=400, name="sky.fits"):
         """Points and wide sources, whose noise has the beam."""
         path = self.path(name)
-        sky.make([str(side), path, "--beam=%g,%g,%g" % BEAM, "--density", "300", "--wide", "8", *options])
+        sky.make(
+            [str(side), path, "--beam=%g,%g,%g" % BEAM, "--density", "300", "--wide", "8", *options]
+        )
         return path
 
     def wide(self, sources, side=300, seed=1, name="wide.fits", **cards):
         """A sky of Gaussians alone: rows of x, y, peak in rms, and FWHM of both axes and angle."""
         a = sky.arguments([str(side), "x.fits", "--beam=%g,%g,%g" % BEAM])
         image = sky.noise(a, np.random.default_rng(seed))
-        columns = [np.array(column, float) for column in zip(*((*s[:3], 1, *sky.covariance(s[3:])) for s in sources))]
+        columns = [
+            np.array(column, float)
+            for column in zip(*((*s[:3], 1, *sky.covariance(s[3:])) for s in sources))
+        ]
         sky.add_sources(image, columns)
         return self.write(name, (image * sky.NOISE).astype(np.float32), self.header(side, **cards))
 
     def header(self, side, **cards):
-        header = fits.Header(sky.image_cards(side, -32, (BEAM[0] * sky.CELL, BEAM[1] * sky.CELL, BEAM[2]), sky.CELL, sky.CENTRE)[5:])
+        header = fits.Header(
+            sky.image_cards(
+                side, -32, (BEAM[0] * sky.CELL, BEAM[1] * sky.CELL, BEAM[2]), sky.CELL, sky.CENTRE
+            )[5:]
+        )
         header.update(cards)
         return header
 
@@ -125,7 +145,10 @@ class Scales(t.Case):
     def save(self, path, names, *options):
         """The maps of a search, and its rows, with numbers."""
         t.run(path, "-q", "-o", self.path("c.csv"), "--save", names, *options, check=True)
-        maps = {name: np.squeeze(fits.getdata(self.path("c.%s.fits" % name))).astype(float) for name in names.split(",")}
+        maps = {
+            name: np.squeeze(fits.getdata(self.path("c.%s.fits" % name))).astype(float)
+            for name in names.split(",")
+        }
         return maps, t.read_csv(self.path("c.csv"))
 
     def residual(self, path, *options):
@@ -138,7 +161,14 @@ class Scales(t.Case):
         self.assertEqual([result.returncode, result.stderr], [0, ""])
 
     def assert_finite(self, rows):
-        self.assertTrue(all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float)))
+        self.assertTrue(
+            all(
+                math.isfinite(value)
+                for row in rows
+                for value in row.values()
+                if isinstance(value, float)
+            )
+        )
 
 
 class Sources(Scales):
@@ -149,11 +179,24 @@ class Sources(Scales):
         x, y, peak, shape = 152.3, 148.6, 2.0, (42.0, 36.0, 120.0)
         path = self.wide([(x, y, peak, *shape), (60, 60, 40, *BEAM)])
         flux = peak * sky.NOISE * shape[0] * shape[1] / (BEAM[0] * BEAM[1])
-        self.assertLess(sum(row["Total_flux"] for row in self.json(path, *LOCAL, "--fit") if math.hypot(row["Xposn"] - x, row["Yposn"] - y) < 20),
-                        0.2 * flux)
+        self.assertLess(
+            sum(
+                row["Total_flux"]
+                for row in self.json(path, *LOCAL, "--fit")
+                if math.hypot(row["Xposn"] - x, row["Yposn"] - y) < 20
+            ),
+            0.2 * flux,
+        )
         row = near(of_scale(self.json(path, *LOCAL, "--scales"), 2, 4, 8), x, y)
-        size = [sky.CELL * math.sqrt(value * value - ROUND * ROUND) for value in shape[:2]]  # nearly
-        for name, value in (("Xposn", x), ("Yposn", y), ("Total_flux", flux), ("DC_Maj", size[0]), ("DC_Min", size[1])):
+        # nearly
+        size = [sky.CELL * math.sqrt(value * value - ROUND * ROUND) for value in shape[:2]]
+        for name, value in (
+            ("Xposn", x),
+            ("Yposn", y),
+            ("Total_flux", flux),
+            ("DC_Maj", size[0]),
+            ("DC_Min", size[1]),
+        ):
             self.assertLess(abs(row[name] - value), 4 * row["E_" + name], name)
             self.assertLess(row["E_" + name], 0.25 * value)
         self.assertLess(math.hypot(row["E_Xposn"], row["E_Yposn"]), 4)
@@ -161,63 +204,105 @@ class Sources(Scales):
     def test_rows_of_the_image(self):
         """They are those without --scales; numbers of sources and islands go on."""
         path = self.sky()
-        for options in (LOCAL, ("-i", "3", "--group", "0"), ("--rms-box", "60,20", "-i", "2.5", "--shapes", "free"), ("--rms", "1e-4", "--contrast", "2")):
+        for options in (
+            LOCAL,
+            ("-i", "3", "--group", "0"),
+            ("--rms-box", "60,20", "-i", "2.5", "--shapes", "free"),
+            ("--rms", "1e-4", "--contrast", "2"),
+        ):
             text, plain = self.text(path, "--scales", *options), self.text(path, "--fit", *options)
             rows, before = rows_of(text), rows_of(plain)
             lines = [line.split(",") for line in text.splitlines()]
             names = plain.split("\n")[0].split(",")
             self.assertEqual(lines[0], names[:2] + ["Scale"] + names[2:])
-            self.assertEqual([line[2] for line in lines[1:len(before) + 1]], ["0"] * len(before))
-            self.assertEqual([",".join(line[:2] + line[3:]) for line in lines[:len(before) + 1]], plain.splitlines())
-            later = rows[len(before):]
+            self.assertEqual([line[2] for line in lines[1 : len(before) + 1]], ["0"] * len(before))
+            self.assertEqual(
+                [",".join(line[:2] + line[3:]) for line in lines[: len(before) + 1]],
+                plain.splitlines(),
+            )
+            later = rows[len(before) :]
             self.assertGreater(len(later), 3)
-            self.assertEqual([float(row["Scale"]) for row in later], sorted(float(row["Scale"]) for row in later))
+            self.assertEqual(
+                [float(row["Scale"]) for row in later], sorted(float(row["Scale"]) for row in later)
+            )
             self.assertLessEqual({row["Scale"] for row in later}, {"2", "4", "8"})
-            self.assertEqual([row["Source_id"] for row in rows], [str(n + 1) for n in range(len(rows))])
+            self.assertEqual(
+                [row["Source_id"] for row in rows], [str(n + 1) for n in range(len(rows))]
+            )
             islands = [int(row["Isl_id"]) for row in rows]
             self.assertEqual([*dict.fromkeys(islands)], [*range(1, islands[-1] + 1)])
             self.assertGreater(int(later[0]["Isl_id"]), max(int(row["Isl_id"]) for row in before))
 
     def test_columns(self):
-        """Maj, Min, PA are DC with the beam; Peak_flux is that of the Gaussian in the image, and its error in proportion."""
+        """Maj, Min, PA are DC with the beam; Peak_flux is that of the Gaussian in the image, and
+        its error in proportion."""
         n_seen, header = 0, self.header(400)
         wcs = WCS(header)
         for seed in ("1", "2"):
             rows = self.json(self.sky("--seed", seed, "--wide", "20"), *LOCAL, "--scales")
             for row in of_scale(rows, 2, 4, 8):
-                xx, xy, yy = np.add(sky.covariance([row["DC_" + name] / sky.CELL for name in ("Maj", "Min")] + [row["DC_PA"]]),
-                                    sky.covariance(BEAM))
+                xx, xy, yy = np.add(
+                    sky.covariance(
+                        [row["DC_" + name] / sky.CELL for name in ("Maj", "Min")] + [row["DC_PA"]]
+                    ),
+                    sky.covariance(BEAM),
+                )
                 major, minor, angle = sky.axes(xx, xy, yy)
                 if not row["Flags"] & NOT_FITTED and row["N_Gaus"] == 1:
                     self.assertAlmostEqual(row["Maj"] / sky.CELL / major, 1, delta=1e-5)
                     self.assertAlmostEqual(row["Min"] / sky.CELL / minor, 1, delta=1e-5)
                     self.assertLess(abs((row["PA"] - angle + 90) % 180 - 90), 0.1)
-                    peak = row["Total_flux"] * BEAM[0] * BEAM[1] * sky.CELL ** 2 / (row["Maj"] * row["Min"])
+                    peak = (
+                        row["Total_flux"]
+                        * BEAM[0]
+                        * BEAM[1]
+                        * sky.CELL**2
+                        / (row["Maj"] * row["Min"])
+                    )
                     self.assertAlmostEqual(row["Peak_flux"] / peak, 1, delta=1e-5)
                     self.assertGreater(row["DC_Min"], 0.4999 * row["Scale"] * ROUND * sky.CELL)
-                    self.assertAlmostEqual(row["E_Peak_flux"] / row["E_Total_flux"] / (row["Peak_flux"] / row["Total_flux"]), 1, delta=1e-9)
+                    self.assertAlmostEqual(
+                        row["E_Peak_flux"]
+                        / row["E_Total_flux"]
+                        / (row["Peak_flux"] / row["Total_flux"]),
+                        1,
+                        delta=1e-9,
+                    )
                     n_seen += 1
                 x, y = wcs.all_world2pix(row["RA"], row["DEC"], 0)
                 self.assertLess(math.hypot(x - row["Xposn"], y - row["Yposn"]), 1e-5)
                 for axis in "XY":
-                    self.assertTrue(0 <= row[axis + "_min"] <= row[axis + "peak"] <= row[axis + "_max"] < 400)
-                self.assertLessEqual(row["N_pix"], (row["X_max"] - row["X_min"] + 1) * (row["Y_max"] - row["Y_min"] + 1))
+                    self.assertTrue(
+                        0 <= row[axis + "_min"] <= row[axis + "peak"] <= row[axis + "_max"] < 400
+                    )
+                self.assertLessEqual(
+                    row["N_pix"],
+                    (row["X_max"] - row["X_min"] + 1) * (row["Y_max"] - row["Y_min"] + 1),
+                )
                 self.assertGreaterEqual(row["Pix_SNR"], 5)
         self.assertGreater(n_seen, 15)
 
     def oracle_of(self, path, k, before):
-        """The samples of a scale, and what a search of them as an image finds. before: the scales before it."""
+        """The samples of a scale, and what a search of them as an image finds. before: the scales
+        before it."""
         fewer = ["--scales=" + ",".join(map(str, before))] if before else ["--fit"]
         residual, rows = self.residual(path, *LOCAL, *fewer)
         samples = Samples(residual, k)
         header = self.header(len(residual))
         for axis in "12":
-            header["CRPIX" + axis] = (header["CRPIX" + axis] - 1 - samples.offset) / samples.step + 1
+            header["CRPIX" + axis] = (
+                header["CRPIX" + axis] - 1 - samples.offset
+            ) / samples.step + 1
             header["CDELT" + axis] *= samples.step
         header["BMAJ"], header["BMIN"] = (sky.CELL * axis for axis in effective(k))
         smooth = self.write("smooth.fits", samples.values.astype(np.float32), header)
         box = "%d,%d" % (samples.box, samples.box // 3)
-        return samples, len(rows), self.json(smooth, "-i", "3", "--rms-box", box), self.json(smooth, "-i", "3", "--rms-box", box, "--fit")
+        return (
+            samples,
+            len(rows),
+            self.json(smooth, "-i", "3", "--rms-box", box),
+            self.json(smooth, "-i", "3", "--rms-box", box, "--fit"),
+        )
 
     def check_islands(self, rows, samples, islands):
         """Rows of a scale stand for the islands of the samples."""
@@ -226,23 +311,41 @@ class Sources(Scales):
             found.setdefault(row["Isl_id"], []).append(row)
         self.assertEqual(len(found), len(islands))
         nodes = oracle.noise_nodes(samples.values.astype(np.float32), samples.box, samples.box // 3)
-        mean, rms = (oracle.interpolate(nodes[:, :, i], samples.values.shape, samples.box // 3) for i in range(2))
+        mean, rms = (
+            oracle.interpolate(nodes[:, :, i], samples.values.shape, samples.box // 3)
+            for i in range(2)
+        )
         ratio = (samples.values - mean) / rms
         labels, _ = ndimage.label(ratio > 3)
         for parts, island in zip(found.values(), islands):
             for low, high in (("X_min", "X_max"), ("Y_min", "Y_max")):
                 self.assertEqual(min(row[low] for row in parts), samples.step * island[low])
-                self.assertEqual(max(row[high] for row in parts), samples.step * (island[high] + 1) - 1)
-            self.assertLessEqual(abs(sum(row["N_pix"] for row in parts) / samples.step ** 2 - island["N_pix"]), 0.005 * island["N_pix"])
-            self.assertAlmostEqual(sum(row["Pixel_sum"] for row in parts) / island["Pixel_sum"], 1, delta=1e-3)
-            self.assertAlmostEqual(parts[0]["Isl_Total_flux"] / island["Isl_Total_flux"], 1, delta=1e-3)
+                self.assertEqual(
+                    max(row[high] for row in parts), samples.step * (island[high] + 1) - 1
+                )
+            self.assertLessEqual(
+                abs(sum(row["N_pix"] for row in parts) / samples.step**2 - island["N_pix"]),
+                0.005 * island["N_pix"],
+            )
+            self.assertAlmostEqual(
+                sum(row["Pixel_sum"] for row in parts) / island["Pixel_sum"], 1, delta=1e-3
+            )
+            self.assertAlmostEqual(
+                parts[0]["Isl_Total_flux"] / island["Isl_Total_flux"], 1, delta=1e-3
+            )
             at = island["Ypeak"], island["Xpeak"]
             row = max(parts, key=lambda row: samples.values[samples.at(row)])
-            self.assertAlmostEqual(samples.values[samples.at(row)] / samples.values[at], 1, delta=1e-3)
+            self.assertAlmostEqual(
+                samples.values[samples.at(row)] / samples.values[at], 1, delta=1e-3
+            )
             at = samples.at(row)
             self.assertAlmostEqual(row["Isl_rms"] / rms[at], 1, delta=1e-3)
             self.assertLess(abs(row["Isl_mean"] - mean[at]), 1e-3 * rms[at])
-            self.assertAlmostEqual(max(row["Pix_SNR"] for row in parts) / ratio[labels == labels[at]].max(), 1, delta=1e-3)
+            self.assertAlmostEqual(
+                max(row["Pix_SNR"] for row in parts) / ratio[labels == labels[at]].max(),
+                1,
+                delta=1e-3,
+            )
 
     def with_holes(self, image):
         """A border, a hole and single pixels that are blank."""
@@ -252,7 +355,8 @@ class Sources(Scales):
         return image
 
     def test_against_smoothing_by_scipy(self):
-        """Noise, extents and sums are those of a residual that SciPy smoothed, and fits those of a search of its samples."""
+        """Noise, extents and sums are those of a residual that SciPy smoothed, and fits those of a
+        search of its samples."""
         whole, n_rows, n_same, ratios = self.sky("--wide", "60", "--seed", "3", side=700), 0, 0, []
         holes = self.change(whole, "holes.fits", self.with_holes)
         for path in (holes,) if t.SANITIZED else (whole, holes):
@@ -281,17 +385,33 @@ class Sources(Scales):
         self.assertGreater(len(rows), 10)
 
     def check_fits(self, rows, samples, fitted):
-        """Rows of a scale are those of a search of the samples, whose beam is the effective one: but for their errors, for which the
-        noise of the samples is wider, and what these decide."""
-        by_place = [(samples.to_pixel(row["Xposn"]), samples.to_pixel(row["Yposn"]), row) for row in fitted]
+        """Rows of a scale are those of a search of the samples, whose beam is the effective one:
+        but for their errors, for which the noise of the samples is wider, and what these decide."""
+        by_place = [
+            (samples.to_pixel(row["Xposn"]), samples.to_pixel(row["Yposn"]), row) for row in fitted
+        ]
         n_same, ratios = 0, []
         for row in rows:
-            distance, other = min((math.hypot(row["Xposn"] - x, row["Yposn"] - y), n) for n, (x, y, _) in enumerate(by_place))
+            distance, other = min(
+                (math.hypot(row["Xposn"] - x, row["Yposn"] - y), n)
+                for n, (x, y, _) in enumerate(by_place)
+            )
             other = by_place[other][2]
-            pairs = [(row[name], other[name]) for name in ("Total_flux", "SNR", "Isl_rms", "Resid_Isl_rms")]
+            pairs = [
+                (row[name], other[name])
+                for name in ("Total_flux", "SNR", "Isl_rms", "Resid_Isl_rms")
+            ]
             least = row["Scale"] * ROUND * sky.CELL / 2  # half of the kernel
-            same_size = all(abs((row[name] or 0) - max(other[name] or 0, least if row[name] else 0)) < 0.02 * row["Maj"] for name in ("DC_Maj", "DC_Min"))
-            is_same = distance < 0.05 * samples.step and same_size and all(abs(a / b - 1) < 0.01 for a, b in pairs)
+            same_size = all(
+                abs((row[name] or 0) - max(other[name] or 0, least if row[name] else 0))
+                < 0.02 * row["Maj"]
+                for name in ("DC_Maj", "DC_Min")
+            )
+            is_same = (
+                distance < 0.05 * samples.step
+                and same_size
+                and all(abs(a / b - 1) < 0.01 for a, b in pairs)
+            )
             n_same += is_same
             if is_same and not (row["Flags"] | other["Flags"]) & (BEAM_SHAPED | NOT_FITTED):
                 ratios.append(row["E_Total_flux"] / other["E_Total_flux"])
@@ -301,7 +421,9 @@ class Sources(Scales):
         """Those of flux, position and size are one sigma, of sources that are known."""
         pulls, shape = [], (27.0, 18.0, 70.0)
         sizes = ("Maj", shape[0] * sky.CELL), ("Min", shape[1] * sky.CELL)
-        places = [(60 + 90 * i + 0.3 * j, 60 + 90 * j + 0.2 * i) for i in range(5) for j in range(5)]
+        places = [
+            (60 + 90 * i + 0.3 * j, 60 + 90 * j + 0.2 * i) for i in range(5) for j in range(5)
+        ]
         for seed in range(1 if t.SANITIZED else 4):
             path = self.wide([(x, y, 6, *shape) for x, y in places], side=480, seed=seed + 1)
             rows = of_scale(self.json(path, "--rms-box", "48,16", "-i", "3", "--scales"), 2, 4, 8)
@@ -309,7 +431,17 @@ class Sources(Scales):
                 row = near(rows, x, y)
                 if math.hypot(row["Xposn"] - x, row["Yposn"] - y) < 10:
                     flux = 6 * sky.NOISE * shape[0] * shape[1] / (BEAM[0] * BEAM[1])
-                    pulls.append([(row[name] - value) / row["E_" + name] for name, value in (("Xposn", x), ("Yposn", y), ("Total_flux", flux), *sizes)])
+                    pulls.append(
+                        [
+                            (row[name] - value) / row["E_" + name]
+                            for name, value in (
+                                ("Xposn", x),
+                                ("Yposn", y),
+                                ("Total_flux", flux),
+                                *sizes,
+                            )
+                        ]
+                    )
         scatter = np.sqrt(np.mean(np.square(pulls), axis=0))
         print("pulls of x, y, flux and sizes of %d sources scatter by %s" % (len(pulls), scatter))
         self.assertGreater(len(pulls), 5 if t.SANITIZED else 40)
@@ -318,7 +450,6 @@ class Sources(Scales):
 
 
 class Negated(Scales):
-
     def image(self, *options):
         """A sky less its own mirror image."""
         path = self.sky("--density", "600", "--wide", "30", *options)
@@ -328,21 +459,37 @@ class Negated(Scales):
         return self.write("both.fits", both, header), self.write("negated.fits", -both, header)
 
     def test_the_whole_recipe(self):
-        """Negative rows are those of the negated file, with their signs; they come after the positive ones of all scales."""
+        """Negative rows are those of the negated file, with their signs; they come after the
+        positive ones of all scales."""
         path, negated = self.image()
         for options in (LOCAL, ("-i", "3", "--group", "0")):
-            positive, both, below = (self.csv(image, "--scales", *options, *more)
-                                     for image, more in ((path, ()), (path, ["--negative"]), (negated, ())))
-            self.assertEqual(both[:len(positive)], positive)
+            positive, both, below = (
+                self.csv(image, "--scales", *options, *more)
+                for image, more in ((path, ()), (path, ["--negative"]), (negated, ()))
+            )
+            self.assertEqual(both[: len(positive)], positive)
             self.assertEqual(len(both) - len(positive), len(below))
             self.assertGreater(min(len(of_scale(rows, 2, 4, 8)) for rows in (positive, below)), 0)
             n_islands = int(positive[-1]["Isl_id"])
-            for row, other in zip(both[len(positive):], below):
-                changed = {name: other[name][1:] if other[name].startswith("-") else
-                           other[name] if other[name] in ("", "0") else "-" + other[name] for name in TURNED}
-                self.assertEqual(row, {**other, **changed, "Flags": str(int(other["Flags"]) + NEGATIVE),
-                                       "Source_id": str(int(other["Source_id"]) + len(positive)),
-                                       "Isl_id": str(int(other["Isl_id"]) + n_islands)})
+            for row, other in zip(both[len(positive) :], below):
+                changed = {
+                    name: other[name][1:]
+                    if other[name].startswith("-")
+                    else other[name]
+                    if other[name] in ("", "0")
+                    else "-" + other[name]
+                    for name in TURNED
+                }
+                self.assertEqual(
+                    row,
+                    {
+                        **other,
+                        **changed,
+                        "Flags": str(int(other["Flags"]) + NEGATIVE),
+                        "Source_id": str(int(other["Source_id"]) + len(positive)),
+                        "Isl_id": str(int(other["Isl_id"]) + n_islands),
+                    },
+                )
 
     def test_maps(self):
         """Model and residual have both signs."""
@@ -350,15 +497,20 @@ class Negated(Scales):
         maps, _ = self.save(path, "model", "--scales", *LOCAL, "--negative")
         positive, _ = self.save(path, "model", "--scales", *LOCAL)
         negated, _ = self.save(self.path("negated.fits"), "model", "--scales", *LOCAL)
-        self.assertLess(np.abs(maps["model"] - (positive["model"] - negated["model"])).max(), 1e-6 * np.abs(maps["model"]).max())
+        self.assertLess(
+            np.abs(maps["model"] - (positive["model"] - negated["model"])).max(),
+            1e-6 * np.abs(maps["model"]).max(),
+        )
 
 
 class Maps(Scales):
-
     def test_model_and_residual(self):
-        """They have the Gaussians of all scales, of which each is that of its row, at the image's own resolution."""
+        """They have the Gaussians of all scales, of which each is that of its row, at the image's
+        own resolution."""
         path = self.sky("--wide", "16", "--corner", "80")
-        maps, rows = self.save(path, "model,residual,background", "--scales", *LOCAL, "--group", "0")
+        maps, rows = self.save(
+            path, "model,residual,background", "--scales", *LOCAL, "--group", "0"
+        )
         image, header = oracle.read(path)
         wcs, (y, x) = WCS(header).celestial, np.indices(image.shape)
         model = np.zeros(image.shape)
@@ -383,63 +535,106 @@ class Maps(Scales):
             new = (islands == 0) & (maps["islands"] > 0)
             islands, sources = maps["islands"], maps["sources"]
             if options[0] != "--fit":
-                self.assertEqual({rows[int(n) - 1]["Scale"] for n in np.unique(sources[new])}, {float(options[0][-1])})
+                self.assertEqual(
+                    {rows[int(n) - 1]["Scale"] for n in np.unique(sources[new])},
+                    {float(options[0][-1])},
+                )
         self.assertTrue(np.array_equal(islands > 0, sources > 0))
-        self.assertTrue(np.array_equal(np.array([0] + [row["Isl_id"] for row in rows])[sources.astype(int)], islands))
+        self.assertTrue(
+            np.array_equal(
+                np.array([0] + [row["Isl_id"] for row in rows])[sources.astype(int)], islands
+            )
+        )
         for row in rows:
             y, x = np.nonzero(sources == row["Source_id"])
             self.assertLessEqual(len(x), row["N_pix"] or 0)
             if len(x):
-                self.assertTrue(row["X_min"] <= x.min() and x.max() <= row["X_max"] and row["Y_min"] <= y.min() and y.max() <= row["Y_max"])
+                self.assertTrue(
+                    row["X_min"] <= x.min()
+                    and x.max() <= row["X_max"]
+                    and row["Y_min"] <= y.min()
+                    and y.max() <= row["Y_max"]
+                )
             n_hidden += len(x) < (row["N_pix"] or 0)
             if row["Scale"] == 0:
                 self.assertEqual(len(x), row["N_pix"] or 0)
         self.assertTrue(0 < n_hidden < len(of_scale(rows, 2, 4, 8)))
 
     def test_labels_of_negative_sources(self):
-        """The hole of an artefact is seen in the nebula around it, whose row comes before that of the hole."""
+        """The hole of an artefact is seen in the nebula around it, whose row comes before that of
+        the hole."""
         path = self.wide([(300, 300, 2, 120, 120, 0), (296, 303, -13, *BEAM)], side=600)
         maps, rows = self.save(path, "islands,sources", "--scales=8", *LOCAL, "--negative")
-        hole = next(row for row in rows if int(row["Flags"]) & NEGATIVE and row["Scale"] == 0 and abs(row["Xposn"] - 296) < 2)
+        hole = next(
+            row
+            for row in rows
+            if int(row["Flags"]) & NEGATIVE and row["Scale"] == 0 and abs(row["Xposn"] - 296) < 2
+        )
         nebula = near(of_scale(rows, 8), 300, 300)
         self.assertLess(nebula["Source_id"], hole["Source_id"])
-        self.assertEqual([maps["islands"][303, 296], maps["sources"][303, 296]], [hole["Isl_id"], hole["Source_id"]])
+        self.assertEqual(
+            [maps["islands"][303, 296], maps["sources"][303, 296]],
+            [hole["Isl_id"], hole["Source_id"]],
+        )
         self.assertIn(nebula["Source_id"], maps["sources"][310:340, 310:340])
 
     def test_labels_where_nothing_hides_them(self):
         """All N_pix pixels of a row of a scale are there, to the upper edges."""
-        path = self.wide([(60.0, 80.0, 3, 40.0, 36.0, 30.0), (225.0, 210.0, 3, 30.0, 30.0, 0.0)], side=299)
+        path = self.wide(
+            [(60.0, 80.0, 3, 40.0, 36.0, 30.0), (225.0, 210.0, 3, 30.0, 30.0, 0.0)], side=299
+        )
         maps, rows = self.save(path, "sources", "-n", "6", *LOCAL, "--scales=4")
         self.assertEqual({row["Scale"] for row in rows}, {4})
         for row in rows:
             y, x = np.nonzero(maps["sources"] == row["Source_id"])
-            self.assertEqual([len(x), x.min(), x.max(), y.min(), y.max()],
-                             [row[name] for name in ("N_pix", "X_min", "X_max", "Y_min", "Y_max")])
+            self.assertEqual(
+                [len(x), x.min(), x.max(), y.min(), y.max()],
+                [row[name] for name in ("N_pix", "X_min", "X_max", "Y_min", "Y_max")],
+            )
             self.assertLess(abs(row["Xpeak"] - row["Xposn"]) + abs(row["Ypeak"] - row["Yposn"]), 30)
 
 
 class Formats(Scales):
-
     def test_gaussians(self):
         """The table has the scale of each, and the flux of its source."""
         for suffix in (".csv", ".json"):
-            t.run(self.sky("--wide", "16"), "-q", "--scales", *LOCAL, "--save", "gaussians", "-o", self.path("c" + suffix), check=True)
+            t.run(
+                self.sky("--wide", "16"),
+                "-q",
+                "--scales",
+                *LOCAL,
+                "--save",
+                "gaussians",
+                "-o",
+                self.path("c" + suffix),
+                check=True,
+            )
         rows, gaussians = t.read_csv(self.path("c.csv")), t.read_csv(self.path("c.gaussians.csv"))
         self.assertEqual(list(gaussians[0])[:4], ["Source_id", "Isl_id", "Scale", "Gaus_id"])
         for row in rows:
             parts = [part for part in gaussians if part["Source_id"] == row["Source_id"]]
-            self.assertEqual([len(parts), {part["Scale"] for part in parts}, {part["Isl_id"] for part in parts}],
-                             [row["N_Gaus"], {row["Scale"]}, {row["Isl_id"]}])
-            self.assertAlmostEqual(sum(part["Total_flux"] for part in parts) / row["Total_flux"], 1, delta=1e-9)
-        self.assertEqual({row["Scale"] for row in gaussians} - {0}, {row["Scale"] for row in rows} - {0})
+            self.assertEqual(
+                [len(parts), {part["Scale"] for part in parts}, {part["Isl_id"] for part in parts}],
+                [row["N_Gaus"], {row["Scale"]}, {row["Isl_id"]}],
+            )
+            self.assertAlmostEqual(
+                sum(part["Total_flux"] for part in parts) / row["Total_flux"], 1, delta=1e-9
+            )
+        self.assertEqual(
+            {row["Scale"] for row in gaussians} - {0}, {row["Scale"] for row in rows} - {0}
+        )
         with open(self.path("c.gaussians.json")) as stream:
             document = json.load(stream)
-        self.assertEqual([row["Scale"] for row in document["gaussians"]], [row["Scale"] for row in gaussians])
+        self.assertEqual(
+            [row["Scale"] for row in document["gaussians"]], [row["Scale"] for row in gaussians]
+        )
 
     def test_schema(self):
         """JSON follows it (find looks), and a scale that is none does not."""
         catalogue = t.find(self.sky(), "--scales=3,2.5", *LOCAL)
-        self.assertEqual([catalogue["options"]["scales"], catalogue["columns"][2]["name"]], ["2.5,3", "Scale"])
+        self.assertEqual(
+            [catalogue["options"]["scales"], catalogue["columns"][2]["name"]], ["2.5,3", "Scale"]
+        )
         self.assertEqual({row["Scale"] for row in catalogue["sources"]} - {0}, {2.5, 3})
         catalogue["sources"][0]["Scale"] = -1
         with self.assertRaises(jsonschema.ValidationError):
@@ -454,7 +649,9 @@ class Formats(Scales):
             table = Table.read(self.path("c" + suffix))
             self.assertEqual(table.colnames, list(expected[0]))
             for name in ("Scale", "Total_flux", "Isl_rms"):
-                self.assertEqual([float(value) for value in table[name]], [float(row[name]) for row in expected])
+                self.assertEqual(
+                    [float(value) for value in table[name]], [float(row[name]) for row in expected]
+                )
 
     def test_read_back(self):
         """--at takes the positions of each format; srcfind-merge gives the rows back."""
@@ -466,11 +663,20 @@ class Formats(Scales):
             with self.subTest(suffix):
                 at = self.json(path, *LOCAL, "--at", catalogue)
                 self.assertEqual(len(at), len(rows))
-                self.assertLess(max(abs(a[name] - row[name]) for a, row in zip(at, rows) for name in ("Xposn", "Yposn")), 1e-4)
+                self.assertLess(
+                    max(
+                        abs(a[name] - row[name])
+                        for a, row in zip(at, rows)
+                        for name in ("Xposn", "Yposn")
+                    ),
+                    1e-4,
+                )
                 self.merge(catalogue, "--radius", "5", "--merge-duplicates", "keep", "-o", merged)
                 again = [{name: row[name] for name in rows[0]} for row in t.read_csv(merged)]
-                self.assertEqual([{**row, "Source_Name": None} for row in again], [{**row, "Source_Name": None} for row in rows])
-
+                self.assertEqual(
+                    [{**row, "Source_Name": None} for row in again],
+                    [{**row, "Source_Name": None} for row in rows],
+                )
 
     @t.unittest.skipUnless(os.environ.get("PICTURES"), "a build without cairo")
     def test_picture(self):
@@ -478,16 +684,29 @@ class Formats(Scales):
         path = self.sky("--wide", "30", "--seed", "8", side=403)
         colours = {0: (0.85, 0.1, 0.1), 2: (0.95, 0.55, 0), 4: (0, 0.6, 0.2), 8: (0.6, 0.15, 0.75)}
         for options in (["--fit"], ["--scales=2"], ["--scales"]):
-            t.run(path, "-q", *LOCAL, *options, "--save", "picture", "-o", self.path("c.csv"), check=True)
+            t.run(
+                path,
+                "-q",
+                *LOCAL,
+                *options,
+                "--save",
+                "picture",
+                "-o",
+                self.path("c.csv"),
+                check=True,
+            )
             with Image.open(self.path("c.picture.png")) as picture:
                 pixels = np.array(picture).astype(int)[:, :-150]
-            there = {scale for scale, colour in colours.items() if (np.abs(pixels - 255 * np.array(colour)).max(axis=2) < 12).sum() > 30}
+            there = {
+                scale
+                for scale, colour in colours.items()
+                if (np.abs(pixels - 255 * np.array(colour)).max(axis=2) < 12).sum() > 30
+            }
             self.assertEqual(there, {row.get("Scale", 0) for row in t.read_csv(self.path("c.csv"))})
         self.assertEqual(there, {0, 2, 4, 8})
 
 
 class Merged(Scales):
-
     def setUp(self):
         """Two images that overlap, cut from a sky; the second has more noise."""
         super().setUp()
@@ -496,19 +715,38 @@ class Merged(Scales):
             self.whole, header = hdus[0].data.astype(np.float32), hdus[0].header
         self.images = []
         for left in (0, 180):
-            cut = self.whole[:, left:left + 420] + random.normal(0, 1e-5 + 1e-7 * left, (600, 420))
-            self.images.append(self.write("cut%d.fits" % left, cut.astype(np.float32), fits.Header({**header, "CRPIX1": header["CRPIX1"] - left})))
+            cut = self.whole[:, left : left + 420] + random.normal(
+                0, 1e-5 + 1e-7 * left, (600, 420)
+            )
+            self.images.append(
+                self.write(
+                    "cut%d.fits" % left,
+                    cut.astype(np.float32),
+                    fits.Header({**header, "CRPIX1": header["CRPIX1"] - left}),
+                )
+            )
         self.options = ["--scales", *LOCAL, "--negative"]
 
     def expected(self, keep=False):
         beam = BEAM[0] * sky.CELL
-        catalogues = [(rows_of(self.text(image, *self.options)), (600, 420), beam, fits.getheader(image)) for image in self.images]
+        catalogues = [
+            (rows_of(self.text(image, *self.options)), (600, 420), beam, fits.getheader(image))
+            for image in self.images
+        ]
         duplicates, merged = find_duplicates(catalogues, BEAM[1] / BEAM[0]), []
         for image, (rows, _, _, _) in enumerate(catalogues):
             for number, row in enumerate(rows):
                 if keep or (image, number) not in duplicates:
                     flag = DUPLICATE if (image, number) in duplicates else 0
-                    merged.append({"Image": self.images[image], "Date_obs": "", **row, "Source_id": str(len(merged) + 1), "Flags": str(int(row["Flags"]) + flag)})
+                    merged.append(
+                        {
+                            "Image": self.images[image],
+                            "Date_obs": "",
+                            **row,
+                            "Source_id": str(len(merged) + 1),
+                            "Flags": str(int(row["Flags"]) + flag),
+                        }
+                    )
         n_wide = sum(catalogues[image][0][number]["Scale"] != "0" for image, number in duplicates)
         return merged, len(duplicates), n_wide
 
@@ -521,45 +759,113 @@ class Merged(Scales):
         for keep in (False, True):
             expected, n_duplicates, n_wide = self.expected(keep)
             self.assertGreater(min(n_duplicates - n_wide, n_wide), 2)
-            t.run(*self.images, "-q", *self.options, "--merge", self.path("merged.csv"), "--merge-duplicates", "keep" if keep else "drop", check=True)
+            t.run(
+                *self.images,
+                "-q",
+                *self.options,
+                "--merge",
+                self.path("merged.csv"),
+                "--merge-duplicates",
+                "keep" if keep else "drop",
+                check=True,
+            )
             self.assertEqual(self.merged(), expected)
 
     def test_scales_apart(self):
-        """A row of a scale is no duplicate of one of the image, at the same place. A radius that is given holds for all scales."""
-        catalogue = [row for image in self.images for row in rows_of(self.text(image, *self.options))]
+        """A row of a scale is no duplicate of one of the image, at the same place. A radius that is
+        given holds for all scales."""
+        catalogue = [
+            row for image in self.images for row in rows_of(self.text(image, *self.options))
+        ]
         wide = next(row for row in catalogue if row["Scale"] == "2")
         places = self.path("a.csv"), self.path("b.csv")
-        for scales, distance in ((("2", "4"), 0.4), (("0", "2"), 0.4), (("2", "2"), 0.4), (("4", "4"), 0.6)):
+        for scales, distance in (
+            (("2", "4"), 0.4),
+            (("0", "2"), 0.4),
+            (("2", "2"), 0.4),
+            (("4", "4"), 0.6),
+        ):
             for k, (path, scale) in enumerate(zip(places, scales)):
                 move = distance * BEAM[0] * sky.CELL if k else 0
-                row = {**wide, "Scale": scale, "DEC": repr(float(wide["DEC"]) + move), "Source_id": "1", "Isl_id": "1"}
+                row = {
+                    **wide,
+                    "Scale": scale,
+                    "DEC": repr(float(wide["DEC"]) + move),
+                    "Source_id": "1",
+                    "Isl_id": "1",
+                }
                 with open(path, "w", newline="") as stream:
                     writer = csv.DictWriter(stream, row)
                     writer.writeheader()
                     writer.writerow(row)
-            self.merge(*places, "--radius", "%g" % (BEAM[0] * sky.CELL * 3600 / 2), "-o", self.path("m.csv"))
+            self.merge(
+                *places,
+                "--radius",
+                "%g" % (BEAM[0] * sky.CELL * 3600 / 2),
+                "-o",
+                self.path("m.csv"),
+            )
             self.assertEqual(len(self.merged("m.csv")), 1 if scales == ("2", "2") else 2, scales)
 
     def test_formats(self):
         """srcfind-merge makes the rows of --merge from catalogues of each format."""
         t.run(*self.images, "-q", *self.options, "--merge", self.path("merged.csv"), check=True)
         for suffix in ("json", "fits"):
-            t.run(*self.images, "-q", *self.options, "-f", suffix, "-o", self.path(suffix) + "/", check=True)
-            self.merge(*(self.path("%s/cut%d.%s" % (suffix, left, suffix)) for left in (0, 180)), "-o", self.path("again.csv"))
+            t.run(
+                *self.images,
+                "-q",
+                *self.options,
+                "-f",
+                suffix,
+                "-o",
+                self.path(suffix) + "/",
+                check=True,
+            )
+            self.merge(
+                *(self.path("%s/cut%d.%s" % (suffix, left, suffix)) for left in (0, 180)),
+                "-o",
+                self.path("again.csv"),
+            )
             self.assertEqual(self.merged("again.csv"), self.merged())
-            t.run(*self.images, "-q", *self.options, "--merge", self.path("merged." + suffix), check=True)
+            t.run(
+                *self.images,
+                "-q",
+                *self.options,
+                "--merge",
+                self.path("merged." + suffix),
+                check=True,
+            )
         with open(self.path("merged.json")) as stream:
             rows = json.load(stream)["sources"]
         for found in rows, Table.read(self.path("merged.fits")):
             for name in ("Scale", "Total_flux", "Source_id"):
-                self.assertEqual([float(row[name]) for row in found], [float(row[name]) for row in self.merged()])
+                self.assertEqual(
+                    [float(row[name]) for row in found], [float(row[name]) for row in self.merged()]
+                )
 
     def test_gaussians(self):
-        t.run(*self.images, "-q", *self.options, "--save", "gaussians", "-f", "json", "-o", self.path("out") + "/",
-              "--merge", self.path("merged.json"), check=True)
-        with open(self.path("merged.json")) as stream, open(self.path("merged.gaussians.json")) as gaussians:
+        t.run(
+            *self.images,
+            "-q",
+            *self.options,
+            "--save",
+            "gaussians",
+            "-f",
+            "json",
+            "-o",
+            self.path("out") + "/",
+            "--merge",
+            self.path("merged.json"),
+            check=True,
+        )
+        with open(self.path("merged.json")) as stream, open(
+            self.path("merged.gaussians.json")
+        ) as gaussians:
             rows, parts = json.load(stream)["sources"], json.load(gaussians)["gaussians"]
-        self.assertEqual({(part["Source_id"], part["Scale"]) for part in parts}, {(row["Source_id"], row["Scale"]) for row in rows})
+        self.assertEqual(
+            {(part["Source_id"], part["Scale"]) for part in parts},
+            {(row["Source_id"], row["Scale"]) for row in rows},
+        )
 
     def test_with_and_without(self):
         """They have other columns: an error that says which."""
@@ -568,21 +874,48 @@ class Merged(Scales):
             for path, option in zip(both, ("--scales", "--fit")):
                 t.run(self.images[0], "-q", option, *LOCAL, "-o", path, check=True)
             for order in (both, both[::-1]):
-                result = subprocess.run([MERGE, "-q", *order, "--radius", "5", "-o", self.path("m.csv")], capture_output=True, text=True)
+                result = subprocess.run(
+                    [MERGE, "-q", *order, "--radius", "5", "-o", self.path("m.csv")],
+                    capture_output=True,
+                    text=True,
+                )
                 self.assertEqual(result.returncode, 1)
-                self.assertRegex(result.stderr, r"\Asrcfind-merge: [^\n]*columns[^\n]*those of --scales[^\n]*\n\Z")
+                self.assertRegex(
+                    result.stderr,
+                    r"\Asrcfind-merge: [^\n]*columns[^\n]*those of --scales[^\n]*\n\Z",
+                )
                 self.assertFalse(os.path.exists(self.path("m.csv")))
 
 
 class SameBytes(Scales):
-
     def ways(self):
-        return [[*LOCAL, "--scales"]] if t.SANITIZED else [
-            [*LOCAL, "--scales", "--negative"], ["--scales=1,1.7,6", "-i", "3", "--connectivity", "8"], ["--shapes", "beam", "-i", "2", "--scales=3"]]
+        return (
+            [[*LOCAL, "--scales"]]
+            if t.SANITIZED
+            else [
+                [*LOCAL, "--scales", "--negative"],
+                ["--scales=1,1.7,6", "-i", "3", "--connectivity", "8"],
+                ["--shapes", "beam", "-i", "2", "--scales=3"],
+            ]
+        )
 
     def skies(self):
-        return (self.sky("--wide", "24", "--seed", "6"),
-                self.sky("--wide", "24", "--seed", "7", "--border", "10", "--corner", "120", "--bitpix", "16", name="blanks.fits"))
+        return (
+            self.sky("--wide", "24", "--seed", "6"),
+            self.sky(
+                "--wide",
+                "24",
+                "--seed",
+                "7",
+                "--border",
+                "10",
+                "--corner",
+                "120",
+                "--bitpix",
+                "16",
+                name="blanks.fits",
+            ),
+        )
 
     def test_threads_and_variants(self):
         for path in self.skies():
@@ -592,13 +925,27 @@ class SameBytes(Scales):
                 for threads in (7,) if t.SANITIZED else (2, 7):
                     self.assertEqual(self.text(path, "-j", threads, *way), expected)
                 for variant in () if t.THREADS_WATCHED else ("AVX2", "SSE2", "plain"):
-                    self.assertEqual(self.text(path, *way, environment={"SRCFIND_SIMD": variant}), expected)
+                    self.assertEqual(
+                        self.text(path, *way, environment={"SRCFIND_SIMD": variant}), expected
+                    )
 
     def test_maps(self):
         path, names = self.skies()[1], "model,residual,islands,sources"
         first = None
         for threads in ("1", "2", "7"):
-            t.run(path, "-q", "-j", threads, "--scales", *LOCAL, "-o", self.path("c.csv"), "--save", names, check=True)
+            t.run(
+                path,
+                "-q",
+                "-j",
+                threads,
+                "--scales",
+                *LOCAL,
+                "-o",
+                self.path("c.csv"),
+                "--save",
+                names,
+                check=True,
+            )
             maps = [open(self.path("c.%s.fits" % name), "rb").read() for name in names.split(",")]
             first = first or maps
             self.assertTrue(maps == first)
@@ -607,14 +954,28 @@ class SameBytes(Scales):
         with fits.open(path) as hdus:
             image, header = hdus[0].data.astype(np.float32), hdus[0].header
         image[50:58, 70:90] = np.nan
-        cards = fits.Header([card for card in header.cards if card.keyword not in ("SIMPLE", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2")])
+        cards = fits.Header(
+            [
+                card
+                for card in header.cards
+                if card.keyword not in ("SIMPLE", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2")
+            ]
+        )
         yield [self.write("plain.fits", image, cards)]
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(image, "GZIP_2", (70, 13), cards, quantize_level=0)]).writeto(self.path("tiles.fits"))
+        fits.HDUList(
+            [fits.PrimaryHDU(), t.tiled(image, "GZIP_2", (70, 13), cards, quantize_level=0)]
+        ).writeto(self.path("tiles.fits"))
         yield [self.path("tiles.fits")]
         yield [self.write("image.fits.gz", image, cards)]
         yield [self.write("doubles.fits", image.astype(np.float64), cards)]
-        yield [self.write("cube.fits", np.stack([image[::-1], image, 0 * image]), cards), "--plane", "2"]
-        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(image, cards)]).writeto(self.path("extension.fits"))
+        yield [
+            self.write("cube.fits", np.stack([image[::-1], image, 0 * image]), cards),
+            "--plane",
+            "2",
+        ]
+        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(image, cards)]).writeto(
+            self.path("extension.fits")
+        )
         yield [self.path("extension.fits"), "--hdu", "1"]
 
     def test_storage(self):
@@ -642,7 +1003,10 @@ class SameBytes(Scales):
             with open(self.path("integers.fits"), "wb") as stream:
                 hdu.header.update(NAXIS=2, NAXIS1=400, NAXIS2=400)
                 hdu.header["BITPIX"] = 8 * np.dtype(kind).itemsize
-                data = hdu.header.tostring().encode() + levels.astype(np.dtype(kind).newbyteorder(">")).tobytes()
+                data = (
+                    hdu.header.tostring().encode()
+                    + levels.astype(np.dtype(kind).newbyteorder(">")).tobytes()
+                )
                 stream.write(data + bytes(-len(data) % 2880))
             found.add(self.text(self.path("integers.fits"), *LOCAL, "--scales"))
         self.assertEqual(len(found), 1)
@@ -669,17 +1033,44 @@ class InFile(Scales):
             expected = self.text(self.image, *way)
             self.assertGreater(len(of_scale(rows_of(expected), 1, 2, 3, 4, 8)), 3)
             for threads in (1, 7):
-                self.assertEqual(self.text(self.image, *way, "-j", threads, environment=self.always), expected)
+                self.assertEqual(
+                    self.text(self.image, *way, "-j", threads, environment=self.always), expected
+                )
 
     @t.unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
     def test_faults_of_the_file(self):
-        """The file cannot be made, the disk is full, or a read fails: an error that says where, and no catalogue."""
+        """The file cannot be made, the disk is full, or a read fails: an error that says where, and
+        no catalogue."""
         said = set()
-        for kind, calls in ("read", range(1, 400, 9 if t.SANITIZED else 1)), ("write", range(1, 9)), ("open", range(1, 9)):
+        for kind, calls in (
+            ("read", range(1, 400, 9 if t.SANITIZED else 1)),
+            ("write", range(1, 9)),
+            ("open", range(1, 9)),
+        ):
             for n in calls:
                 mark = self.path("mark")
-                result = subprocess.run([FAULTY, self.image, *LOCAL, "--scales", "--cpu", "-j", "1", "-q", "-o", self.path("c.csv")], text=True,
-                                        env={**os.environ, **self.always, "FAULT": "%s:%d" % (kind, n), "FAULT_MARK": mark}, capture_output=True)
+                result = subprocess.run(
+                    [
+                        FAULTY,
+                        self.image,
+                        *LOCAL,
+                        "--scales",
+                        "--cpu",
+                        "-j",
+                        "1",
+                        "-q",
+                        "-o",
+                        self.path("c.csv"),
+                    ],
+                    text=True,
+                    env={
+                        **os.environ,
+                        **self.always,
+                        "FAULT": "%s:%d" % (kind, n),
+                        "FAULT_MARK": mark,
+                    },
+                    capture_output=True,
+                )
                 if not os.path.exists(mark):
                     break
                 os.remove(mark)
@@ -690,23 +1081,33 @@ class InFile(Scales):
                     said.add(result.stderr.replace(self.image, "IMAGE"))
                     self.assertEqual(result.returncode, 1)
         making = "srcfind: IMAGE: making a temporary file in /tmp for the smoothed image: %s: let srcfind write there\n"
-        self.assertEqual(said, {"srcfind: IMAGE: reading the smoothed image from /tmp: Input/output error\n",
-                                "srcfind: IMAGE: writing the smoothed image to /tmp: No space left on device: make room there\n",
-                                making % "Too many open files", making % "Cannot allocate memory"})
+        self.assertEqual(
+            said,
+            {
+                "srcfind: IMAGE: reading the smoothed image from /tmp: Input/output error\n",
+                "srcfind: IMAGE: writing the smoothed image to /tmp: No space left on device: make room there\n",
+                making % "Too many open files",
+                making % "Cannot allocate memory",
+            },
+        )
 
 
 class Odd(Scales):
     """Images and values that are rare."""
 
     def check(self, image, *options, **cards):
-        """The command succeeds, whatever the image, with the same bytes on any number of threads; returns its JSON catalogue."""
+        """The command succeeds, whatever the image, with the same bytes on any number of threads;
+        returns its JSON catalogue."""
         image = np.asarray(image, np.float32)
         path = self.path("odd.fits")
         self.write(path, image, fits.Header({**self.header(image.shape[1]), **cards}))
         catalogue = t.find(path, "--scales", *options)
         self.assert_finite(catalogue["sources"])
         self.assertNotRegex(self.text(path, "--scales", *options, "-j", "7"), "(?i)[,-](inf|nan)")
-        self.assertEqual(self.text(path, "--scales", *options, "-j", "7"), self.text(path, "--scales", *options, "-j", "1"))
+        self.assertEqual(
+            self.text(path, "--scales", *options, "-j", "7"),
+            self.text(path, "--scales", *options, "-j", "1"),
+        )
         for row in catalogue["sources"]:
             for axis, side in zip("YX", image.shape):
                 low, high, peak = (row[axis + name] for name in ("_min", "_max", "peak"))
@@ -719,11 +1120,18 @@ class Odd(Scales):
 
     def halo(self, side, x, y, fwhm, peak, seed=1):
         image = self.noise(side, side, seed) / sky.NOISE
-        sky.add_sources(image, [np.array([value], float) for value in (x, y, peak, 1, *sky.covariance((fwhm, fwhm, 0)))])
+        sky.add_sources(
+            image,
+            [
+                np.array([value], float)
+                for value in (x, y, peak, 1, *sky.covariance((fwhm, fwhm, 0)))
+            ],
+        )
         return image * sky.NOISE
 
     def test_blank_borders_and_holes(self):
-        """A wide source in a field of blanks is found; a sample of which a tenth of the kernel is on blanks is none."""
+        """A wide source in a field of blanks is found; a sample of which a tenth of the kernel is
+        on blanks is none."""
         image = self.halo(300, 150, 150, 30, 3)
         image[:40] = image[-30:] = np.nan
         image[:, :35] = np.nan
@@ -742,7 +1150,8 @@ class Odd(Scales):
             self.assertTrue(np.isfinite(samples.values[samples.at(row)]))
 
     def test_edges(self):
-        """Nothing is found near an edge, where a tenth of the kernel is outside, and noise grows."""
+        """Nothing is found near an edge, where a tenth of the kernel is outside, and noise
+        grows."""
         n_found = 0
         for seed in range(4):
             image = self.halo(200, 4, 100, 30, 5, seed)
@@ -758,24 +1167,42 @@ class Odd(Scales):
             image.ravel()[::37] += 30 * sky.NOISE
             with self.subTest(shape):
                 quality = self.check(image, "-i", "3")["quality"]
-                self.assertEqual(quality["widest_left_out"], None if image.size == 1 else 8)  # a constant image is not smoothed
+                # a constant image is not smoothed
+                self.assertEqual(quality["widest_left_out"], None if image.size == 1 else 8)
 
     def test_images_smaller_than_a_kernel(self):
-        """A kernel that is wider than half of the shorter side is left out, with a note; one that is not, is not."""
-        for side, k, is_left_out in ((20, 2, False), (18, 2.05, True), (18, 2, False), (17, 2, True), (100, 8, False)):
-            path = self.write("small.fits", self.noise(side, side + 60).astype(np.float32), self.header(side))
+        """A kernel that is wider than half of the shorter side is left out, with a note; one that
+        is not, is not."""
+        for side, k, is_left_out in (
+            (20, 2, False),
+            (18, 2.05, True),
+            (18, 2, False),
+            (17, 2, True),
+            (100, 8, False),
+        ):
+            path = self.write(
+                "small.fits", self.noise(side, side + 60).astype(np.float32), self.header(side)
+            )
             result = t.run(path, "--scales=1,%g" % k, "-o", self.path("c.json"))
             self.assertEqual(result.returncode, 0)
-            note = "%s: scales whose kernels are wider than half of the image's shorter side, up to %g beams, are left out" % (path, k)
+            note = (
+                "%s: scales whose kernels are wider than half of the image's shorter side, up to %g beams, are left out"
+                % (path, k)
+            )
             self.assertEqual(note in result.stderr, is_left_out, (side, k, result.stderr))
             with open(self.path("c.json")) as stream:
-                self.assertEqual(json.load(stream)["quality"]["widest_left_out"], k if is_left_out else None)
+                self.assertEqual(
+                    json.load(stream)["quality"]["widest_left_out"], k if is_left_out else None
+                )
             self.assertEqual(t.run(path, "-q", "--scales=1,%g" % k).stderr, "")
 
     def test_blank_images(self):
         """All blank: the same error as without --scales. But for a corner: what is there."""
         path = self.write("blank.fits", np.full((100, 110), np.nan, np.float32), self.header(100))
-        results = [t.run(path, *options) for options in (["--fit"], ["--scales"], ["--scales", "--negative", *LOCAL])]
+        results = [
+            t.run(path, *options)
+            for options in (["--fit"], ["--scales"], ["--scales", "--negative", *LOCAL])
+        ]
         self.assertEqual([result.returncode for result in results], [1, 1, 1])
         self.assertEqual(len({result.stderr for result in results}), 1)
         image = np.full((300, 300), np.nan)
@@ -785,7 +1212,9 @@ class Odd(Scales):
         image = np.full((300, 310), np.nan)
         image[-150:, -150:] = self.halo(150, 75, 75, 25, 4)
         rows = of_scale(self.check(image, "-i", "3", "--rms-box", "24,8")["sources"], 2, 4, 8)
-        self.assertLess(math.hypot(near(rows, 235, 225)["Xposn"] - 235, near(rows, 235, 225)["Yposn"] - 225), 4)
+        self.assertLess(
+            math.hypot(near(rows, 235, 225)["Xposn"] - 235, near(rows, 235, 225)["Yposn"] - 225), 4
+        )
 
     def test_constant_images(self):
         for value in (0, 1e-4, -7):
@@ -798,39 +1227,81 @@ class Odd(Scales):
     def test_masks(self):
         """--mask and --blank hold in scales."""
         image = self.halo(300, 150, 150, 30, 3).astype(np.float32)
-        path, mask = self.write("image.fits", image, self.header(300)), np.ones(image.shape, np.float32)
+        path, mask = self.write("image.fits", image, self.header(300)), np.ones(
+            image.shape, np.float32
+        )
         mask[100:200, :180] = 0
         mask = self.write("mask.fits", mask, self.header(300))
-        blank = self.write("blank.fits", np.where(fits.getdata(mask) == 0, np.nan, image).astype(np.float32), self.header(300))
-        zeros = self.write("zeros.fits", np.where(fits.getdata(mask) == 0, -5, image).astype(np.float32), self.header(300))
+        blank = self.write(
+            "blank.fits",
+            np.where(fits.getdata(mask) == 0, np.nan, image).astype(np.float32),
+            self.header(300),
+        )
+        zeros = self.write(
+            "zeros.fits",
+            np.where(fits.getdata(mask) == 0, -5, image).astype(np.float32),
+            self.header(300),
+        )
         expected = self.text(blank, *LOCAL, "--scales")
         self.assertEqual(self.text(path, "--mask", mask, *LOCAL, "--scales"), expected)
         self.assertEqual(self.text(zeros, "--blank=-5", *LOCAL, "--scales"), expected)
+
     def test_noise(self):
-        """Scales have local noise of their own, whatever is said of that of the image, where nothing is found here."""
+        """Scales have local noise of their own, whatever is said of that of the image, where
+        nothing is found here."""
         image = self.halo(300, 150, 150, 40, 2).astype(np.float32)
         path, found = self.write("image.fits", image, self.header(300)), set()
-        maps = [word for name, value in (("rms", 2e-4), ("background", 3e-5)) for word in (
-            "--%s-map" % name, self.write(name + ".fits", np.full(image.shape, value, np.float32)))]
-        for more in ([], ["--rms", "1.5e-4", "--background", "zero"], ["--background=5e-5"], ["--rms-box", "60,10"], maps):
+        maps = [
+            word
+            for name, value in (("rms", 2e-4), ("background", 3e-5))
+            for word in (
+                "--%s-map" % name,
+                self.write(name + ".fits", np.full(image.shape, value, np.float32)),
+            )
+        ]
+        for more in (
+            [],
+            ["--rms", "1.5e-4", "--background", "zero"],
+            ["--background=5e-5"],
+            ["--rms-box", "60,10"],
+            maps,
+        ):
             rows = self.csv(path, "--scales=4", "-n", "7", "-i", "3", *more)
             self.assertEqual({row["Scale"] for row in rows}, {"4"}, more)
             found.add(str(rows))
         self.assertEqual(len(found), 1)
 
     def test_hostile_values(self):
-        """No cell is infinite, nothing hangs, and an odd pixel spoils no other than those that its kernels reach."""
+        """No cell is infinite, nothing hangs, and an odd pixel spoils no other than those that its
+        kernels reach."""
         clean = self.halo(300, 220, 220, 30, 3)
         expected = near(of_scale(self.check(clean, *LOCAL)["sources"], 2, 4, 8), 220, 220)
-        for value in (1e38, -1e38, 3.4e38, 1e9 * sky.NOISE, -1e9 * sky.NOISE, np.inf, -np.inf, 1e-40, 1e-45):
+        for value in (
+            1e38,
+            -1e38,
+            3.4e38,
+            1e9 * sky.NOISE,
+            -1e9 * sky.NOISE,
+            np.inf,
+            -np.inf,
+            1e-40,
+            1e-45,
+        ):
             image = clean.copy()
             image[60, 60] = value
             for more in (["--negative"],) if t.SANITIZED else ([], ["--negative"]):
                 with self.subTest(value, more=more):
                     rows = of_scale(self.check(image, *LOCAL, *more)["sources"], 2, 4, 8)
                     row = near(rows, 220, 220)
-                    self.assertLess(math.hypot(row["Xposn"] - expected["Xposn"], row["Yposn"] - expected["Yposn"]), 2)
-                    self.assertLess(abs(row["Total_flux"] - expected["Total_flux"]), row["E_Total_flux"])
+                    self.assertLess(
+                        math.hypot(
+                            row["Xposn"] - expected["Xposn"], row["Yposn"] - expected["Yposn"]
+                        ),
+                        2,
+                    )
+                    self.assertLess(
+                        abs(row["Total_flux"] - expected["Total_flux"]), row["E_Total_flux"]
+                    )
         for factor in (1e-38, 1e-44, 1e38, 3e42):
             with self.subTest(factor):
                 self.check(clean / sky.NOISE * 1e-4 * factor, *LOCAL)
@@ -853,58 +1324,131 @@ class Odd(Scales):
     def test_an_image_without_a_beam(self):
         """It fails, the others are done."""
         cards = {name: None for name in ("BMAJ", "BMIN", "BPA")}
-        header = fits.Header({name: value for name, value in self.header(300).items() if name not in cards})
+        header = fits.Header(
+            {name: value for name, value in self.header(300).items() if name not in cards}
+        )
         image = self.halo(300, 150, 150, 30, 3).astype(np.float32)
-        without, good = self.write("without.fits", image, header), self.write("good.fits", image, self.header(300))
+        without, good = self.write("without.fits", image, header), self.write(
+            "good.fits", image, self.header(300)
+        )
         result = t.run(without, good, "--scales", *LOCAL, "-q", "-o", self.path("out") + "/")
         self.assertEqual([result.returncode, os.listdir(self.path("out"))], [1, ["good.csv"]])
-        self.assertIn("srcfind: %s: --scales needs the beam, and no beam is known: give --beam MAJ,MIN,PA, or leave --scales out\n" % without,
-                      result.stderr)
-        beam = "--beam=%.10g,%.10g,%g" % (3600 * BEAM[0] * sky.CELL, 3600 * BEAM[1] * sky.CELL, BEAM[2])
-        self.assertEqual(len(self.json(without, "--scales", *LOCAL, beam)), len(self.json(good, "--scales", *LOCAL)))
+        self.assertIn(
+            "srcfind: %s: --scales needs the beam, and no beam is known: give --beam MAJ,MIN,PA, or leave --scales out\n"
+            % without,
+            result.stderr,
+        )
+        beam = "--beam=%.10g,%.10g,%g" % (
+            3600 * BEAM[0] * sky.CELL,
+            3600 * BEAM[1] * sky.CELL,
+            BEAM[2],
+        )
+        self.assertEqual(
+            len(self.json(without, "--scales", *LOCAL, beam)),
+            len(self.json(good, "--scales", *LOCAL)),
+        )
 
 
 class Options(Scales):
-
     def test_bad_lists(self):
         path = self.write("image.fits", np.zeros((20, 20), np.float32), self.header(20))
-        for text in ("0", "0.5", "-2", "2,2", "1,1.0", "1,2,3,4,5,6,7,8,9", "text", "", "2,", ",2", "2,,4", "2 4", "nan", "inf", "1001", "1e999", "2;4"):
+        for text in (
+            "0",
+            "0.5",
+            "-2",
+            "2,2",
+            "1,1.0",
+            "1,2,3,4,5,6,7,8,9",
+            "text",
+            "",
+            "2,",
+            ",2",
+            "2,,4",
+            "2 4",
+            "nan",
+            "inf",
+            "1001",
+            "1e999",
+            "2;4",
+        ):
             result = t.run(path, "--scales=" + text, "-o", self.path("c.csv"))
             self.assertEqual([result.returncode, result.stdout], [2, ""], text)
-            self.assertEqual(result.stderr, "srcfind: --scales: '%s' is not a list of up to 8 different numbers from 1 to 1000\n" % text)
+            self.assertEqual(
+                result.stderr,
+                "srcfind: --scales: '%s' is not a list of up to 8 different numbers from 1 to 1000\n"
+                % text,
+            )
             self.assertFalse(os.path.exists(self.path("c.csv")))
 
     def test_with_given_positions(self):
         path, positions = self.sky(), self.path("positions.csv")
         t.run(path, "-q", "-o", positions, check=True)
         result = t.run(path, "--at", positions, "--scales")
-        self.assertEqual([result.returncode, result.stderr], [2, "srcfind: --at: what is measured is in the catalogue, and no scale is searched: leave --scales out\n"])
+        self.assertEqual(
+            [result.returncode, result.stderr],
+            [
+                2,
+                "srcfind: --at: what is measured is in the catalogue, and no scale is searched: leave --scales out\n",
+            ],
+        )
 
     def test_what_it_implies(self):
         """A fit; and without a scale that fits, its rows with a column more."""
         path = self.sky()
         catalogue = t.find(path, "--scales=100")
-        self.assertEqual([{row["Scale"] for row in catalogue["sources"]}, catalogue["quality"]["widest_left_out"]], [{0}, 100])
-        self.assertEqual([{name: value for name, value in row.items() if name != "Scale"} for row in catalogue["sources"]], self.json(path, "--fit"))
+        self.assertEqual(
+            [
+                {row["Scale"] for row in catalogue["sources"]},
+                catalogue["quality"]["widest_left_out"],
+            ],
+            [{0}, 100],
+        )
+        self.assertEqual(
+            [
+                {name: value for name, value in row.items() if name != "Scale"}
+                for row in catalogue["sources"]
+            ],
+            self.json(path, "--fit"),
+        )
 
     def test_skip_existing(self):
         """A report knows which scales a catalogue was made with."""
-        path, options = self.sky(), ["-q", "-o", self.path("out") + "/", "--report", self.path("r.csv"), "--skip-existing"]
+        path, options = self.sky(), [
+            "-q",
+            "-o",
+            self.path("out") + "/",
+            "--report",
+            self.path("r.csv"),
+            "--skip-existing",
+        ]
         for words in ["--scales"], ["--scales=8,4,2"], ["--scales=2"], ["--fit"]:
-            before = os.stat(self.path("out/sky.csv")).st_ino if os.path.exists(self.path("out")) else None
+            before = (
+                os.stat(self.path("out/sky.csv")).st_ino
+                if os.path.exists(self.path("out"))
+                else None
+            )
             t.run(path, *options, *LOCAL, *words, check=True)
-            self.assertEqual(os.stat(self.path("out/sky.csv")).st_ino == before, words == ["--scales=8,4,2"], words)
+            self.assertEqual(
+                os.stat(self.path("out/sky.csv")).st_ino == before,
+                words == ["--scales=8,4,2"],
+                words,
+            )
 
 
 class Notes(Scales):
-
     def test_a_background_that_varies(self):
-        """With --local there is a note that --scales keeps wide emission; with --scales, or without emission, there is none."""
+        """With --local there is a note that --scales keeps wide emission; with --scales, or without
+        emission, there is none."""
         words = "--scales keeps it"
         path = self.wide([(150, 150, 12, 120, 120, 0)], side=300)
         flat = self.wide([(150, 150, 30, *BEAM)], side=300, name="flat.fits")
-        for image, options, expected in ((path, ["--rms-box", "48"], True), (path, ["--rms-box", "48", "--scales"], False), (flat, ["--rms-box", "48"], False),
-                                         (path, [], False), (path, ["--rms-box", "48", "-q"], False)):
+        for image, options, expected in (
+            (path, ["--rms-box", "48"], True),
+            (path, ["--rms-box", "48", "--scales"], False),
+            (flat, ["--rms-box", "48"], False),
+            (path, [], False),
+            (path, ["--rms-box", "48", "-q"], False),
+        ):
             result = t.run(image, *options)
             self.assertEqual([result.returncode, words in result.stderr], [0, expected], options)
         quality = t.find(path, "--rms-box", "48")["quality"]
@@ -913,8 +1457,15 @@ class Notes(Scales):
         self.assertGreater(high - low, 2 * np.median(maps["rms"]))
         nodes = oracle.noise_nodes(oracle.read(path)[0], 48, 16)[:, :, 0]
         for percent, value in ((10, low), (90, high)):
-            self.assertAlmostEqual(value, np.percentile(nodes, percent, method="lower"), delta=1e-6 * np.abs(nodes).max())
-        self.assertEqual([t.find(path)["quality"]["background_p%d" % percent] for percent in (10, 90)], [None, None])
+            self.assertAlmostEqual(
+                value,
+                np.percentile(nodes, percent, method="lower"),
+                delta=1e-6 * np.abs(nodes).max(),
+            )
+        self.assertEqual(
+            [t.find(path)["quality"]["background_p%d" % percent] for percent in (10, 90)],
+            [None, None],
+        )
 
 
 if __name__ == "__main__":

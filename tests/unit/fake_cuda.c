@@ -199,6 +199,16 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     return search_once(cuda, &source, detection, threads, result, error);
 }
 
+enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *source,
+                              struct threads *threads, bool *is_kept, struct error *error) {
+    (void)threads;
+    forget(&cuda->searched);
+    forget(&cuda->image);
+    forget(&cuda->samples);
+    *is_kept = setting("FAKE_CUDA_KEEPS", 0);
+    return *is_kept ? keep(&cuda->image, source, error) : SRCFIND_OK;
+}
+
 enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
     const struct kept *kept = &cuda->searched;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/search.h"
+#include "api/find.h"
 #include "options.h"
 #include "pictures.h"
 #include "srcfind.h"
@@ -49,7 +49,7 @@ struct sparse {
     int64_t width, height, n_ones;
     struct part parts[PARTS];
     int n_parts;
-    struct image image;
+    struct input input;
 };
 
 static void write_header(const struct sparse *s) {
@@ -112,7 +112,7 @@ static void write_ones(struct sparse *s) {
 static const uint32_t *read_sparse(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                    struct error *error) {
     const struct sparse *s = state;
-    const struct pixel_source *file = &s->image.source;
+    const struct pixel_source *file = &s->input.image.source;
     assert_true(first >= 0 && count > 0 && first + count <= s->width * s->height);
     for (int i = 0; i < s->n_parts; i++)
         if (first < s->parts[i].first + s->parts[i].count && s->parts[i].first < first + count)
@@ -170,16 +170,14 @@ static void check(int64_t width, int64_t height, const struct sky *sky) {
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
     assert_int_equal(
-        image_open(&s.image, s.path, &finder->options, &catalogue->image, &finder->error),
+        input_open(&s.input, s.path, &finder->options, &catalogue->image, &finder->error),
         SRCFIND_OK);
-    struct pixel_source source = s.image.source;
-    source.state = &s;
-    source.read = read_sparse;
-    const struct search_input input = {.source = &source, .image = &s.image};
-    assert_int_equal(search_image(finder, &input, catalogue), SRCFIND_OK);
+    s.input.pixels.state = &s;
+    s.input.pixels.read = read_sparse;
+    assert_int_equal(find_catalogue(finder, &s.input, catalogue), SRCFIND_OK);
     assert_catalogue(catalogue, &s, sky);
     assert_json(finder, catalogue, &sky->sources[sky->n_sources - 1]);
-    image_close(&s.image);
+    input_close(&s.input);
     sparse_remove(&s);
     srcfind_catalogue_destroy(catalogue);
     srcfind_destroy(finder);

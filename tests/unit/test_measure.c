@@ -40,24 +40,33 @@ static struct island island_of(int x, int y, int width, int n, const double *val
     return island;
 }
 
+/* A view of the field, with one noise or that of a map. */
+static struct view view_of(const struct field *field, const struct detection *detection,
+                           const struct noise_map *noise) {
+    return (struct view){.image = &field->image,
+                         .metadata = &field->metadata,
+                         .grid = &GRID_OF_IMAGE,
+                         .detection = *detection,
+                         .result.noise = *noise};
+}
+
 static struct srcfind_source *rows_in_noise(const struct noise_map *noise,
                                             const struct detection *detection,
                                             const struct island *islands, int64_t n,
                                             const struct field *field, struct threads *threads) {
-    struct detection_result result = {
-        .noise = *noise, .segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)}};
+    const struct view view = view_of(field, detection, noise);
+    struct segments segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)};
     struct srcfind_source *rows;
     struct error error;
     if (n > 0)
-        memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
+        memcpy(segments.islands, islands, (size_t)n * sizeof *islands);
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
-    struct measurer *measurer = measurer_make(&result, detection, &field->image, &field->metadata,
-                                              &frame, &GRID_OF_IMAGE, threads);
+    struct measurer *measurer = measurer_make(&view, &frame, n, threads);
     assert_non_null(measurer);
-    assert_int_equal(measure_islands(measurer, &result.segments, &rows, &error), SRCFIND_OK);
+    assert_int_equal(measure_islands(measurer, &segments, &rows, &error), SRCFIND_OK);
     measurer_free(measurer);
-    assert_int_equal(result.segments.n, 0);
-    assert_null(result.segments.islands);
+    assert_int_equal(segments.n, 0);
+    assert_null(segments.islands);
     return rows;
 }
 
@@ -350,8 +359,9 @@ static struct srcfind_source row_of_composite(const struct composite *composite,
     const struct detection detection = {.threshold = 5, .island = 5};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     struct island island = island_of(0, 0, 2, 4, values);
-    const struct detection_result result = {.noise = {.rms = 2},
-                                            .segments = {.n = 1, .islands = &island}};
+    const struct noise_map noise = {.rms = 2};
+    const struct view view = view_of(&simple, &detection, &noise);
+    const struct segments segments = {.n = 1, .islands = &island};
     struct component component = {.noise = {0, 2},
                                   .island_noise = {0, 2},
                                   .first_gaussian = first,
@@ -359,14 +369,12 @@ static struct srcfind_source row_of_composite(const struct composite *composite,
                                   .composite = composite};
     const struct components components = {
         .component = &component, .n = 1, .gaussian = gaussians, .n_gaussians = first + n};
-    struct measurer *measurer = measurer_make(&result, &detection, &simple.image, &simple.metadata,
-                                              &frame, &GRID_OF_IMAGE, NULL);
+    struct measurer *measurer = measurer_make(&view, &frame, 1, NULL);
     struct srcfind_source row;
     struct error error;
     assert_non_null(measurer);
-    assert_int_equal(
-        measure_components(measurer, &result.segments, &components, true, &row, &error),
-        SRCFIND_OK);
+    assert_int_equal(measure_components(measurer, &segments, &components, true, &row, &error),
+                     SRCFIND_OK);
     measurer_free(measurer);
     return row;
 }

@@ -7,8 +7,9 @@ _page.py      what a page is made of: sections, figures, tables; and the file
 _figures.py   the plots of a catalogue
 _maps.py      the picture and the map of the rms
 _catalogue.py the page of a catalogue
-_comparison.py  a catalogue beside a reference, which _reference.py reads; _match.py matches positions
-_night.py     the page of a report, from _report.py, _catalogues.py, _nights.py, _statistics.py and _overlaps.py, with the plots of
-              _night_figures.py and _skymap.py
+_comparison.py
+              a catalogue beside a reference, which _reference.py reads; _match.py matches positions
+_night.py     the page of a report, from _report.py, _catalogues.py, _nights.py, _statistics.py and
+              _overlaps.py, with the plots of _night_figures.py and _skymap.py
 templates/    their HTML, style and script
 """

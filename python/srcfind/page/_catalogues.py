@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FRAMES = (("RA", "DEC"), ("GLON", "GLAT"), ("ELON", "ELAT"))
-_UNSURE = 1 | 2 | 16 | 32 | 64 | 256 | 512  # flags of rows that are not compared: cut off, one pixel, uncertain, negative, ...
+# flags of rows that are not compared: cut off, one pixel, uncertain, negative, ...
+_UNSURE = 1 | 2 | 16 | 32 | 64 | 256 | 512
 
 
 @dataclass
 class Sources:
-    """Positions (unit vectors), fluxes and S/N of those sources of a tile that can be compared, and its blank pixels."""
+    """Positions (unit vectors), fluxes and S/N of those sources of a tile that can be compared, and
+    its blank pixels."""
 
     frame: str
     positions: NDArray[Any]
@@ -34,7 +36,8 @@ class Sources:
 
 
 def find_catalogue(report: Report, tile: Tile) -> Path | None:
-    """The file of a tile's catalogue: its path as it was written, from this directory or from that of the report."""
+    """The file of a tile's catalogue: its path as it was written, from this directory or from that
+    of the report."""
     written = tile.text("catalogue")
     if not written or "\0" in written:
         return None
@@ -50,8 +53,10 @@ def _open(path: Path) -> TextIO:
 
 def _column(rows: list[dict[str, Any]], name: str, missing: float = math.nan) -> NDArray[Any]:
     """A column as numbers, of rows whose cells may be texts, empty, or not there."""
+
     def value(cell: Any) -> float:
         return number(str(cell)) if cell not in (None, "") else missing
+
     return np.array([value(row.get(name)) for row in rows], float)
 
 
@@ -64,8 +69,19 @@ def _of_rows(rows: list[dict[str, Any]], frame: str, blank: float) -> Sources | 
     if names is None:
         return None
     lon, lat, flux = (_column(rows, name) for name in (*names, "Total_flux"))
-    sure = np.isfinite(lon + lat) & (np.abs(lat) <= 90) & (flux > 0) & (_column(rows, "Flags", 0).astype(int) & _UNSURE == 0)
-    return Sources(frame or names[0], vectors(lon[sure], lat[sure]), flux[sure], _column(rows, "SNR", math.inf)[sure], blank)
+    sure = (
+        np.isfinite(lon + lat)
+        & (np.abs(lat) <= 90)
+        & (flux > 0)
+        & (_column(rows, "Flags", 0).astype(int) & _UNSURE == 0)
+    )
+    return Sources(
+        frame or names[0],
+        vectors(lon[sure], lat[sure]),
+        flux[sure],
+        _column(rows, "SNR", math.inf)[sure],
+        blank,
+    )
 
 
 def _read_json(path: Path) -> Sources | None:
@@ -75,7 +91,11 @@ def _read_json(path: Path) -> Sources | None:
     n = background.get("n_pixels") or 0
     blank = background.get("n_blank", 0) / n if n else math.nan
     rows = catalogue.get("sources") or []
-    return _of_rows(rows, str(image.get("frame") or ""), blank) if rows else Sources("", np.zeros((0, 3)), np.zeros(0), np.zeros(0), blank)
+    return (
+        _of_rows(rows, str(image.get("frame") or ""), blank)
+        if rows
+        else Sources("", np.zeros((0, 3)), np.zeros(0), np.zeros(0), blank)
+    )
 
 
 def _read_csv(path: Path) -> Sources | None:
@@ -89,11 +109,16 @@ def _read_table(path: Path) -> Sources | None:
 
     table = Table.read(os.fspath(path))
     names = [name for name in table.colnames if table[name].ndim == 1]
-    return _of_rows([dict(zip(names, row)) for row in zip(*(table[name].tolist() for name in names))], "", math.nan)
+    return _of_rows(
+        [dict(zip(names, row)) for row in zip(*(table[name].tolist() for name in names))],
+        "",
+        math.nan,
+    )
 
 
 def read_sources(path: Path) -> Sources | None:
-    """The sources of a catalogue in any format that has columns; None where they cannot be compared, whatever is the cause."""
+    """The sources of a catalogue in any format that has columns; None where they cannot be
+    compared, whatever is the cause."""
     kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     reader = {".json": _read_json, ".csv": _read_csv}.get(kind.lower(), _read_table)
     try:

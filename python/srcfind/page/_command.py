@@ -21,14 +21,32 @@ _PACKAGES = "srcfind-page needs Jinja2, astropy and Pillow: pip install '.[page]
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="srcfind-page", description="Writes a page for a browser from a catalogue of srcfind, or from the report of a batch.",
+        prog="srcfind-page",
+        description="Writes a page for a browser from a catalogue of srcfind, or from the report of a batch.",
         epilog="More is shown of a catalogue if srcfind wrote it with --save picture,rms --negative --completeness. "
-               "man srcfind-page describes the page.")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a catalogue (c.json), or a report (r.csv)")
-    parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="the page; by default it stands beside FILE: c.html")
-    parser.add_argument("--tiles", action="store_true", help="of a report, write the pages of its tiles, too")
+        "man srcfind-page describes the page.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a catalogue (c.json), or a report (r.csv)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="PAGE",
+        help="the page; by default it stands beside FILE: c.html",
+    )
+    parser.add_argument(
+        "--tiles", action="store_true", help="of a report, write the pages of its tiles, too"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="without a line for each page")
-    parser.add_argument("-V", "--version", action="version", version=f"srcfind-page {metadata.version('srcfind')}")
+    parser.add_argument(
+        "-V", "--version", action="version", version=f"srcfind-page {metadata.version('srcfind')}"
+    )
     _add_reference(parser)
     return parser
 
@@ -55,39 +73,83 @@ def _frequency(text: str) -> float:
     return _positive(parts.group(1)) * _HERTZ[parts.group(2)]
 
 
-_frequency.__name__, _positive.__name__ = "frequency", "positive number"  # in the messages of argparse
+# in the messages of argparse
+_frequency.__name__, _positive.__name__ = "frequency", "positive number"
 
 
 def _add_reference(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a catalogue beside a reference")
-    group.add_argument("--reference", type=Path, metavar="TABLE", help="another catalogue of this field: VOTable, FITS, CSV, ...")
-    group.add_argument("--reference-flux", metavar="NAME[:UNIT]", help="its column of fluxes, as S1.4:mJy")
-    group.add_argument("--reference-frame", choices=EQUATORIAL, help="of its RA and DEC [what the table says, else ICRS]")
-    group.add_argument("--radius", type=_positive, metavar="ARCSEC", help="sources within it are the same [the beam]")
-    group.add_argument("--reference-frequency", type=_frequency, metavar="FREQUENCY", help="of the reference, as 1.4GHz")
+    group.add_argument(
+        "--reference",
+        type=Path,
+        metavar="TABLE",
+        help="another catalogue of this field: VOTable, FITS, CSV, ...",
+    )
+    group.add_argument(
+        "--reference-flux", metavar="NAME[:UNIT]", help="its column of fluxes, as S1.4:mJy"
+    )
+    group.add_argument(
+        "--reference-frame",
+        choices=EQUATORIAL,
+        help="of its RA and DEC [what the table says, else ICRS]",
+    )
+    group.add_argument(
+        "--radius",
+        type=_positive,
+        metavar="ARCSEC",
+        help="sources within it are the same [the beam]",
+    )
+    group.add_argument(
+        "--reference-frequency",
+        type=_frequency,
+        metavar="FREQUENCY",
+        help="of the reference, as 1.4GHz",
+    )
     group.add_argument("--frequency", type=_frequency, help="of the catalogue [that of its image]")
-    group.add_argument("--spectral-index", type=float, metavar="A", help="of the sources, as -0.7, to compare fluxes at one frequency")
+    group.add_argument(
+        "--spectral-index",
+        type=float,
+        metavar="A",
+        help="of the sources, as -0.7, to compare fluxes at one frequency",
+    )
 
 
 def _check_reference(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if not options.reference:
-        for name in ("reference_flux", "reference_frame", "radius", "reference_frequency", "frequency", "spectral_index"):
+        for name in (
+            "reference_flux",
+            "reference_frame",
+            "radius",
+            "reference_frequency",
+            "frequency",
+            "spectral_index",
+        ):
             if getattr(options, name) is not None:
                 parser.error(f"--{name.replace('_', '-')} needs --reference TABLE")
     elif any(path.suffix == ".csv" for path in options.files):
         parser.error("--reference is for catalogues (c.json), not for a report")
     if (options.reference_frequency is None) != (options.spectral_index is None):
-        parser.error("--reference-frequency and --spectral-index go together: both are needed for fluxes at one frequency")
+        parser.error(
+            "--reference-frequency and --spectral-index go together: both are needed for fluxes at one frequency"
+        )
 
 
 def _reference(options: argparse.Namespace) -> ReferenceOptions | None:
     from srcfind.page._reference import ReferenceOptions
 
-    return options.reference and ReferenceOptions(options.reference, options.reference_flux, options.reference_frequency, options.frequency,
-                                                  options.spectral_index, options.radius, options.reference_frame)
+    return options.reference and ReferenceOptions(
+        options.reference,
+        options.reference_flux,
+        options.reference_frequency,
+        options.frequency,
+        options.spectral_index,
+        options.radius,
+        options.reference_frame,
+    )
 
 
 # --- pages ---
+
 
 def _say(message: str) -> None:
     """Writes a line; names of files may have characters that end it, or that a terminal obeys."""
@@ -128,7 +190,8 @@ def _page_of(options: argparse.Namespace, path: Path) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; 0: all pages are written, 1: one at least is not, 2: wrong usage (by argparse)."""
+    """Runs the command; 0: all pages are written, 1: one at least is not, 2: wrong usage (by
+    argparse)."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.output and len(options.files) > 1:
@@ -139,7 +202,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--tiles is for a report (r.csv), whose tiles have pages")
     for path in options.files:
         if path.suffix not in (".json", ".csv"):
-            parser.error(f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)")
+            parser.error(
+                f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)"
+            )
     _check_reference(parser, options)
     try:
         import astropy, jinja2, PIL  # noqa

@@ -1,4 +1,5 @@
-"""The sections of a catalogue's page that are plots: sizes, fluxes, counts, and how far they can be trusted."""
+"""The sections of a catalogue's page that are plots: sizes, fluxes, counts, and how far they can be
+trusted."""
 from __future__ import annotations
 
 import math
@@ -8,7 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srcfind.page._page import Figure, Section, Table, short
-from srcfind.page._plots import BLUE, GREEN, PURPLE, VERMILLION, Axis, Errors, Frame, Layer, Line, Points, Rule, Steps, axis_over, counts_axis, draw
+from srcfind.page._plots import (
+    BLUE,
+    GREEN,
+    PURPLE,
+    VERMILLION,
+    Axis,
+    Errors,
+    Frame,
+    Layer,
+    Line,
+    Points,
+    Rule,
+    Steps,
+    axis_over,
+    counts_axis,
+    draw,
+)
 from srcfind.page._read import CatalogueFile, number, objects, text
 
 Array = NDArray[Any]
@@ -40,37 +57,76 @@ def _cell(value: Any) -> str:
 
 # --- positive and negative sources ---
 
+
 def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
     snr, negative = np.abs(catalogue.reals(name)), is_negative(catalogue)
     axis = axis_over(f"|{name}|", snr, log=True, margin=0.01)
     edges = np.geomspace(axis.low, axis.high, max(9, min(31, int(2 * math.sqrt(len(snr))))))
     above, below = (np.histogram(snr[which], edges)[0] for which in (~negative, negative))
-    layers: list[Layer] = [Steps(edges, above, f"positive: {int((~negative).sum())}"),
-                           Steps(edges, below, f"negative: {int(negative.sum())}", VERMILLION, filled=False, dashed=True)]
-    return Figure(draw(Frame(axis, counts_axis("sources", np.append(above, below), log=True)), layers, "S/N of positive and negative sources"),
-                  "There is no negative emission in total intensity: as many positive sources are false as there are negative ones. Negative "
-                  "sources at high S/N are artefacts around bright sources.")
+    layers: list[Layer] = [
+        Steps(edges, above, f"positive: {int((~negative).sum())}"),
+        Steps(
+            edges, below, f"negative: {int(negative.sum())}", VERMILLION, filled=False, dashed=True
+        ),
+    ]
+    return Figure(
+        draw(
+            Frame(axis, counts_axis("sources", np.append(above, below), log=True)),
+            layers,
+            "S/N of positive and negative sources",
+        ),
+        "There is no negative emission in total intensity: as many positive sources are false as there are negative ones. Negative "
+        "sources at high S/N are artefacts around bright sources.",
+    )
 
 
 def reliability_section(catalogue: CatalogueFile) -> Section:
     """S/N of positive and negative sources, and what `reliability` says."""
     bins = objects(catalogue.members, "reliability", "low", "positive", "negative")
-    if not bins and text(catalogue.members, "options", "negative") != "yes" and not is_negative(catalogue).any():
-        return Section("reliability", "Reliability", ["How many sources are false? Search with --negative, which finds those of the negated image, too."])
-    rows = [(f"{_cell(each['low'])} to {_cell(each.get('high'))}" if each.get("high") is not None else f"from {_cell(each['low'])}",
-             _cell(each["positive"]), _cell(each["negative"]), _cell(each.get("reliability"))) for each in bins]
+    if (
+        not bins
+        and text(catalogue.members, "options", "negative") != "yes"
+        and not is_negative(catalogue).any()
+    ):
+        return Section(
+            "reliability",
+            "Reliability",
+            [
+                "How many sources are false? Search with --negative, which finds those of the negated image, too."
+            ],
+        )
+    rows = [
+        (
+            f"{_cell(each['low'])} to {_cell(each.get('high'))}"
+            if each.get("high") is not None
+            else f"from {_cell(each['low'])}",
+            _cell(each["positive"]),
+            _cell(each["negative"]),
+            _cell(each.get("reliability")),
+        )
+        for each in bins
+    ]
     name = "Pix_SNR" if catalogue.has("Pix_SNR") else "SNR"
     figures = [_signs_plot(catalogue, name)] if np.isfinite(catalogue.reals(name)).any() else []
-    return Section("reliability", "Reliability", ["Reliability is 1 − negative / positive, in ranges of S/N."], figures,
-                   Table((f"|{name}|", "positive", "negative", "reliability"), rows) if rows else None)
+    return Section(
+        "reliability",
+        "Reliability",
+        ["Reliability is 1 − negative / positive, in ranges of S/N."],
+        figures,
+        Table((f"|{name}|", "positive", "negative", "reliability"), rows) if rows else None,
+    )
 
 
 # --- completeness and flux bias ---
 
+
 def _by_width(catalogue: CatalogueFile, kind: str) -> dict[float, list[dict[str, Any]]]:
-    """The ranges of `completeness` in which sources were injected, by the width of these (beams)."""
+    """The ranges of `completeness` in which sources were injected, by the width of these
+    (beams)."""
     found: dict[float, list[dict[str, Any]]] = {}
-    for each in objects(catalogue.members.get("completeness"), kind, "width", "low", "high", "injected"):
+    for each in objects(
+        catalogue.members.get("completeness"), kind, "width", "low", "high", "injected"
+    ):
         if each["injected"] > 0 and 0 < each["low"] < each["high"]:
             found.setdefault(float(each["width"]), []).append(each)
     return found
@@ -86,10 +142,35 @@ def _middles(bins: list[dict[str, Any]]) -> Array:
 
 
 def _bins_table(widths: dict[float, list[dict[str, Any]]], label: str) -> Table:
-    names = ("injected", "found", "completeness", "error", "flux_ratio", "flux_scatter", "position_scatter")
-    rows = [(_cell(each["width"]), f"{_cell(each['low'])} to {_cell(each['high'])}", *(_cell(each.get(name)) for name in names))
-            for bins in widths.values() for each in bins]
-    return Table(("width (beams)", label, *names[:4], "flux ratio", "its scatter", "position scatter (pixels)"), rows)
+    names = (
+        "injected",
+        "found",
+        "completeness",
+        "error",
+        "flux_ratio",
+        "flux_scatter",
+        "position_scatter",
+    )
+    rows = [
+        (
+            _cell(each["width"]),
+            f"{_cell(each['low'])} to {_cell(each['high'])}",
+            *(_cell(each.get(name)) for name in names),
+        )
+        for bins in widths.values()
+        for each in bins
+    ]
+    return Table(
+        (
+            "width (beams)",
+            label,
+            *names[:4],
+            "flux ratio",
+            "its scatter",
+            "position scatter (pixels)",
+        ),
+        rows,
+    )
 
 
 def _layers(widths: dict[float, list[dict[str, Any]]], value: str, error: str) -> list[Layer]:
@@ -98,7 +179,11 @@ def _layers(widths: dict[float, list[dict[str, Any]]], value: str, error: str) -
     for (width, bins), (colour, mark) in zip(widths.items(), _LOOKS):
         x, y, e = _middles(bins), _values(bins, value), np.nan_to_num(_values(bins, error))
         label = "point sources" if width == 1 else f"{width:g} beams wide"
-        layers += [Line(x, y, colour=colour), Errors(x, y - e, y + e, colour), Points(x, y, label if len(widths) > 1 else "", colour, mark, 6)]
+        layers += [
+            Line(x, y, colour=colour),
+            Errors(x, y - e, y + e, colour),
+            Points(x, y, label if len(widths) > 1 else "", colour, mark, 6),
+        ]
     return layers
 
 
@@ -107,28 +192,57 @@ def _edges_axis(label: str, widths: dict[float, list[dict[str, Any]]]) -> Axis:
     return axis_over(label, ends, log=True, margin=0.02)
 
 
-def _completeness_plot(widths: dict[float, list[dict[str, Any]]], label: str, caption: str) -> Figure:
+def _completeness_plot(
+    widths: dict[float, list[dict[str, Any]]], label: str, caption: str
+) -> Figure:
     frame = Frame(_edges_axis(label, widths), Axis("completeness", -0.03, 1.05))
-    return Figure(draw(frame, [Rule(1, vertical=False), *_layers(widths, "completeness", "error")], f"Completeness by {label}"), caption,
-                  _bins_table(widths, label))
+    return Figure(
+        draw(
+            frame,
+            [Rule(1, vertical=False), *_layers(widths, "completeness", "error")],
+            f"Completeness by {label}",
+        ),
+        caption,
+        _bins_table(widths, label),
+    )
 
 
 def _bias_plot(widths: dict[float, list[dict[str, Any]]], label: str) -> Figure:
-    spread = [value for bins in widths.values() for sign in (-1, 1)
-              for value in _values(bins, "flux_ratio") + sign * np.nan_to_num(_values(bins, "flux_scatter"))]
-    frame = Frame(_edges_axis(label, widths), axis_over("found / true Total_flux", np.append(np.clip(spread, 0, 3), (0.9, 1.1))))
-    return Figure(draw(frame, [Rule(1, vertical=False), *_layers(widths, "flux_ratio", "flux_scatter")], "Flux bias"),
-                  "The median of found over true flux; bars are the scatter of single sources. Near the threshold it is above 1: only those are found "
-                  "that noise made brighter. Far above it should be 1.")
+    spread = [
+        value
+        for bins in widths.values()
+        for sign in (-1, 1)
+        for value in _values(bins, "flux_ratio")
+        + sign * np.nan_to_num(_values(bins, "flux_scatter"))
+    ]
+    frame = Frame(
+        _edges_axis(label, widths),
+        axis_over("found / true Total_flux", np.append(np.clip(spread, 0, 3), (0.9, 1.1))),
+    )
+    return Figure(
+        draw(
+            frame,
+            [Rule(1, vertical=False), *_layers(widths, "flux_ratio", "flux_scatter")],
+            "Flux bias",
+        ),
+        "The median of found over true flux; bars are the scatter of single sources. Near the threshold it is above 1: only those are found "
+        "that noise made brighter. Far above it should be 1.",
+    )
 
 
 def _no_completeness(catalogue: CatalogueFile) -> list[str]:
     """Why nothing is known of completeness, and how it would be."""
-    if len(catalogue.images) == 1 and math.isfinite(number(catalogue.members, "options", "completeness")):
+    if len(catalogue.images) == 1 and math.isfinite(
+        number(catalogue.members, "options", "completeness")
+    ):
         return ["No source that --completeness would add had room in this image."]
-    words = ["Which share of sources is found, and are their fluxes right? Search with --completeness, which adds sources to the image and searches it again."]
+    words = [
+        "Which share of sources is found, and are their fluxes right? Search with --completeness, which adds sources to the image and searches it again."
+    ]
     if len(catalogue.images) != 1:
-        words.append(f"For a merged catalogue --merge writes it to {catalogue.stem.name}.completeness.json, which is not there, or is of another search.")
+        words.append(
+            f"For a merged catalogue --merge writes it to {catalogue.stem.name}.completeness.json, which is not there, or is of another search."
+        )
     return words
 
 
@@ -142,17 +256,36 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
     unit = text(catalogue.image, "flux_unit")
     figures = []
     if by_snr:
-        figures.append(_completeness_plot(by_snr, "true S/N", "The share of injected sources that the same search finds, with its error. At the threshold it is "
-                                          "about a half, since noise moves half of the sources below it; less where sources are crowded."))
+        figures.append(
+            _completeness_plot(
+                by_snr,
+                "true S/N",
+                "The share of injected sources that the same search finds, with its error. At the threshold it is "
+                "about a half, since noise moves half of the sources below it; less where sources are crowded.",
+            )
+        )
     if by_flux:
-        figures.append(_completeness_plot(by_flux, f"true Total_flux ({unit})" if unit else "true Total_flux",
-                                          f"The share by flux density, for {'the whole image' if len(catalogue.images) == 1 else 'all images'}. It rises slowly where "
-                                          "the rms differs from place to place."))
-    return Section("completeness", "Completeness and flux bias", [added],
-                   [*figures, _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, "true Total_flux")])
+        figures.append(
+            _completeness_plot(
+                by_flux,
+                f"true Total_flux ({unit})" if unit else "true Total_flux",
+                f"The share by flux density, for {'the whole image' if len(catalogue.images) == 1 else 'all images'}. It rises slowly where "
+                "the rms differs from place to place.",
+            )
+        )
+    return Section(
+        "completeness",
+        "Completeness and flux bias",
+        [added],
+        [
+            *figures,
+            _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, "true Total_flux"),
+        ],
+    )
 
 
 # --- counts ---
+
 
 def _completeness_at(catalogue: CatalogueFile, flux: Array) -> Array | None:
     """The completeness of point sources of these fluxes; None where it is not known."""
@@ -169,7 +302,9 @@ def _completeness_at(catalogue: CatalogueFile, flux: Array) -> Array | None:
 def _area(catalogue: CatalogueFile) -> float:
     """The sky that was searched, in square degrees; NaN where it is not known."""
     background = catalogue.members.get("background")
-    return number(catalogue.image, "pixel_area_deg2") * (number(background, "n_pixels") - number(background, "n_blank"))
+    return number(catalogue.image, "pixel_area_deg2") * (
+        number(background, "n_pixels") - number(background, "n_blank")
+    )
 
 
 def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str) -> Figure:
@@ -182,34 +317,66 @@ def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str
     axis = found
     if weights is not None:
         corrected = np.cumsum(weights[order]) * scale
-        layers.append(Line(flux[order], corrected, f"completeness taken out, where it is above {100 * _LEAST_COMPLETE:.0f}%", VERMILLION))
+        layers.append(
+            Line(
+                flux[order],
+                corrected,
+                f"completeness taken out, where it is above {100 * _LEAST_COMPLETE:.0f}%",
+                VERMILLION,
+            )
+        )
         axis = np.append(found, corrected)
-    frame = Frame(axis_over(label, flux, log=True), axis_over("N(>S) per square degree" if has_area else "N(>S)", axis, log=True))
-    return Figure(draw(frame, layers, "Counts: log N - log S"), "The number of sources above a flux density. It becomes flat where sources are missed.")
+    frame = Frame(
+        axis_over(label, flux, log=True),
+        axis_over("N(>S) per square degree" if has_area else "N(>S)", axis, log=True),
+    )
+    return Figure(
+        draw(frame, layers, "Counts: log N - log S"),
+        "The number of sources above a flux density. It becomes flat where sources are missed.",
+    )
 
 
 def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure | None:
-    """Differential counts times S^2.5, in Jy^1.5 / sr. Bins with a source whose weight is NaN have no corrected value."""
-    edges = np.geomspace(flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux))))))
-    middles, widths, index = np.sqrt(edges[:-1] * edges[1:]), np.diff(edges), np.digitize(flux, edges) - 1
+    """Differential counts times S^2.5, in Jy^1.5 / sr. Bins with a source whose weight is NaN have
+    no corrected value."""
+    edges = np.geomspace(
+        flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux)))))
+    )
+    middles, widths, index = (
+        np.sqrt(edges[:-1] * edges[1:]),
+        np.diff(edges),
+        np.digitize(flux, edges) - 1,
+    )
     layers: list[Layer] = []
     shown: Array = np.zeros(0)
-    for each, name, colour, mark in ((np.ones(len(flux)), "found", BLUE, "round"), (weights, "completeness taken out", VERMILLION, "square")):
+    for each, name, colour, mark in (
+        (np.ones(len(flux)), "found", BLUE, "round"),
+        (weights, "completeness taken out", VERMILLION, "square"),
+    ):
         if each is None:
             continue
-        scale = middles ** 2.5 / widths / (area / _STERADIAN)
+        scale = middles**2.5 / widths / (area / _STERADIAN)
         count = np.bincount(index, each, len(middles)) * scale
-        error = np.sqrt(np.bincount(index, each ** 2, len(middles))) * scale
-        layers += [Errors(middles, count - error, count + error, colour), Points(middles, count, name, colour, mark, 6)]
+        error = np.sqrt(np.bincount(index, each**2, len(middles))) * scale
+        layers += [
+            Errors(middles, count - error, count + error, colour),
+            Points(middles, count, name, colour, mark, 6),
+        ]
         shown = np.append(shown, [count, count + error])
-    frame = Frame(axis_over("Total_flux (Jy)", edges, log=True), axis_over("S²·⁵ dN/dS (Jy¹·⁵ sr⁻¹)", shown, log=True))
-    return Figure(draw(frame, layers, "Euclidean counts"), "Counts in bins, times S²·⁵, as papers show them; bars are Poisson errors. One field of few sources scatters "
-                  "more than they say.")
+    frame = Frame(
+        axis_over("Total_flux (Jy)", edges, log=True),
+        axis_over("S²·⁵ dN/dS (Jy¹·⁵ sr⁻¹)", shown, log=True),
+    )
+    return Figure(
+        draw(frame, layers, "Euclidean counts"),
+        "Counts in bins, times S²·⁵, as papers show them; bars are Poisson errors. One field of few sources scatters "
+        "more than they say.",
+    )
 
 
 def counts_section(catalogue: CatalogueFile) -> Section | None:
     """log N - log S; None without fluxes."""
-    flux, = _positive_reals(catalogue, "Total_flux")
+    (flux,) = _positive_reals(catalogue, "Total_flux")
     flux = flux[np.isfinite(flux) & (flux > 0)]
     if not len(flux):
         return None
@@ -218,23 +385,40 @@ def counts_section(catalogue: CatalogueFile) -> Section | None:
     unit = catalogue.unit("Total_flux")
     share, area = _completeness_at(catalogue, flux), _area(catalogue)
     complete = None if share is None else share >= _LEAST_COMPLETE
-    weights = None if share is None or complete is None else np.where(complete, 1 / np.maximum(share, _LEAST_COMPLETE), np.nan)
-    figures = [_cumulative_plot(flux, weights, area, f"Total_flux ({unit})" if unit else "Total_flux")]
+    weights = (
+        None
+        if share is None or complete is None
+        else np.where(complete, 1 / np.maximum(share, _LEAST_COMPLETE), np.nan)
+    )
+    figures = [
+        _cumulative_plot(flux, weights, area, f"Total_flux ({unit})" if unit else "Total_flux")
+    ]
     if unit == "Jy" and area > 0 and len(flux) >= 20:
         euclidean = _euclidean_plot(flux, weights, area)
         figures += [euclidean] if euclidean else []
-    words = [] if weights is not None else ["Sources that are missed are not counted: with --completeness they are taken into account."]
+    words = (
+        []
+        if weights is not None
+        else [
+            "Sources that are missed are not counted: with --completeness they are taken into account."
+        ]
+    )
     return Section("counts", "Counts", words, figures)
 
 
 # --- fluxes and sizes ---
 
+
 def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Which positive sources are of which class, with labels: by scale, or by the Gaussians of a fit."""
+    """Which positive sources are of which class, with labels: by scale, or by the Gaussians of a
+    fit."""
     keep = ~is_negative(catalogue)
     if catalogue.has("Scale"):
         scale = catalogue.reals("Scale")[keep]
-        return [("not smoothed" if each == 0 else f"scale {each:g}", scale == each) for each in sorted(set(scale[np.isfinite(scale)]))[:4]]
+        return [
+            ("not smoothed" if each == 0 else f"scale {each:g}", scale == each)
+            for each in sorted(set(scale[np.isfinite(scale)]))[:4]
+        ]
     if catalogue.has("N_Gaus"):
         several = catalogue.reals("N_Gaus")[keep] > 1
         return [("one Gaussian", ~several), ("several Gaussians", several)]
@@ -244,22 +428,36 @@ def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
 def _points(catalogue: CatalogueFile, x: Array, y: Array) -> list[Layer]:
     there = np.isfinite(x) & np.isfinite(y)
     size = 5 if len(x) < _MANY else 3
-    return [Points(x[which], y[which], label, colour, mark, size)
-            for (label, which), (colour, mark) in zip(_classes(catalogue), _LOOKS) if (which & there).any()]
+    return [
+        Points(x[which], y[which], label, colour, mark, size)
+        for (label, which), (colour, mark) in zip(_classes(catalogue), _LOOKS)
+        if (which & there).any()
+    ]
 
 
 def _compactness_plot(catalogue: CatalogueFile) -> Figure | None:
     """Total over peak flux against S/N; None where there is no such ratio."""
-    if not catalogue.has("Total_flux", "Peak_flux", "SNR") or not math.isfinite(number(catalogue.image, "beam", "major_deg")):
+    if not catalogue.has("Total_flux", "Peak_flux", "SNR") or not math.isfinite(
+        number(catalogue.image, "beam", "major_deg")
+    ):
         return None
     total, peak, snr = _positive_reals(catalogue, "Total_flux", "Peak_flux", "SNR")
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((peak > 0) & (total > 0), total / peak, np.nan)
     if not np.isfinite(ratio).any():
         return None
-    frame = Frame(axis_over("SNR", snr, log=True), axis_over("Total_flux / Peak_flux", np.append(ratio, (0.8, 1.25)), log=True))
-    return Figure(draw(frame, [Rule(1, "a point", vertical=False), *_points(catalogue, snr, ratio)], "Total over peak flux against S/N"),
-                  "Points gather at 1 towards high S/N, resolved sources lie above. A trend at high S/N is a beam that is not that of the image, or smearing.")
+    frame = Frame(
+        axis_over("SNR", snr, log=True),
+        axis_over("Total_flux / Peak_flux", np.append(ratio, (0.8, 1.25)), log=True),
+    )
+    return Figure(
+        draw(
+            frame,
+            [Rule(1, "a point", vertical=False), *_points(catalogue, snr, ratio)],
+            "Total over peak flux against S/N",
+        ),
+        "Points gather at 1 towards high S/N, resolved sources lie above. A trend at high S/N is a beam that is not that of the image, or smearing.",
+    )
 
 
 def _sizes_plot(catalogue: CatalogueFile) -> Figure | None:
@@ -276,9 +474,14 @@ def _sizes_plot(catalogue: CatalogueFile) -> Figure | None:
     beam = 3600 * number(catalogue.image, "beam", "major_deg")
     if unit == "deg" and math.isfinite(beam):
         rules = [Rule(beam, "the beam", vertical=False)]
-    frame = Frame(axis_over("SNR", snr, log=True), axis_over(f"Maj ({shown_unit})", np.append(maj, [beam] if rules else []), log=True))
-    return Figure(draw(frame, rules + _points(catalogue, snr, maj), "Maj against S/N"),
-                  "FWHM of the major axis of each source. Points follow the beam; those far below it are noise peaks or artefacts.")
+    frame = Frame(
+        axis_over("SNR", snr, log=True),
+        axis_over(f"Maj ({shown_unit})", np.append(maj, [beam] if rules else []), log=True),
+    )
+    return Figure(
+        draw(frame, rules + _points(catalogue, snr, maj), "Maj against S/N"),
+        "FWHM of the major axis of each source. Points follow the beam; those far below it are noise peaks or artefacts.",
+    )
 
 
 def _residual_plot(catalogue: CatalogueFile) -> Figure | None:
@@ -290,15 +493,42 @@ def _residual_plot(catalogue: CatalogueFile) -> Figure | None:
         ratio = left / np.where(rms > 0, rms, np.nan)
     if not (np.isfinite(ratio) & (ratio > 0)).any():
         return None
-    frame = Frame(axis_over("SNR", snr, log=True), axis_over("Resid_Isl_rms / Isl_rms", np.append(ratio, (0.8, 2.5)), log=True))
-    return Figure(draw(frame, [Rule(1, vertical=False), Rule(2, "a poor fit", vertical=False), *_points(catalogue, snr, ratio)], "What fits leave"),
-                  "The rms of what the fit leaves in each island, over that of the noise. Above 2 the Gaussians do not describe the source; rising with S/N, "
-                  "the beam or the calibration is not perfect.")
+    frame = Frame(
+        axis_over("SNR", snr, log=True),
+        axis_over("Resid_Isl_rms / Isl_rms", np.append(ratio, (0.8, 2.5)), log=True),
+    )
+    return Figure(
+        draw(
+            frame,
+            [
+                Rule(1, vertical=False),
+                Rule(2, "a poor fit", vertical=False),
+                *_points(catalogue, snr, ratio),
+            ],
+            "What fits leave",
+        ),
+        "The rms of what the fit leaves in each island, over that of the noise. Above 2 the Gaussians do not describe the source; rising with S/N, "
+        "the beam or the calibration is not perfect.",
+    )
 
 
 def sources_section(catalogue: CatalogueFile) -> Section | None:
     """Total over peak, sizes and residuals against S/N; None of a fit without any."""
-    figures = [figure for figure in (_compactness_plot(catalogue), _sizes_plot(catalogue), _residual_plot(catalogue)) if figure]
-    words = [] if catalogue.has("N_Gaus") else ["Sizes and fluxes are moments of the pixels above the island threshold, which are too small for faint sources: --fit measures "
-                                                "them by Gaussians."]
+    figures = [
+        figure
+        for figure in (
+            _compactness_plot(catalogue),
+            _sizes_plot(catalogue),
+            _residual_plot(catalogue),
+        )
+        if figure
+    ]
+    words = (
+        []
+        if catalogue.has("N_Gaus")
+        else [
+            "Sizes and fluxes are moments of the pixels above the island threshold, which are too small for faint sources: --fit measures "
+            "them by Gaussians."
+        ]
+    )
     return Section("shapes", "Fluxes and sizes", words, figures) if words or figures else None

@@ -1,4 +1,5 @@
-"""Frames of positions: the one that a table names, and positions of a reference in the frame of a catalogue."""
+"""Frames of positions: the one that a table names, and positions of a reference in the frame of a
+catalogue."""
 from __future__ import annotations
 
 import math
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 
 EQUATORIAL = ("ICRS", "FK5", "FK4")
 _USUAL = {"FK5": ("J", 2000.0), "FK4": ("B", 1950.0)}  # the kind of years, and the equinox
-_COOSYS = {"icrs": "ICRS", "eq_fk5": "FK5", "eq_fk4": "FK4", "fk5": "FK5", "fk4": "FK4"}  # of VOTable: what `system` says
-_FIRST_FK5 = 1984  # equinoxes before it are of FK4, where no frame is named (FITS WCS paper II, section 3.1)
+# of VOTable: what `system` says
+_COOSYS = {"icrs": "ICRS", "eq_fk5": "FK5", "eq_fk4": "FK4", "fk5": "FK5", "fk4": "FK4"}
+# equinoxes before it are of FK4, where no frame is named (FITS WCS paper II, section 3.1)
+_FIRST_FK5 = 1984
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame by its name in FITS (RADESYS), GALACTIC, or another one, which cannot be compared. equinox: years, of Besselian ones for
-    FK4; None for the usual one, and where there is none."""
+    """A frame by its name in FITS (RADESYS), GALACTIC, or another one, which cannot be compared.
+    equinox: years, of Besselian ones for FK4; None for the usual one, and where there is none."""
 
     name: str
     equinox: float | None = None
@@ -42,7 +45,9 @@ class Frame:
 
         if self.name in _USUAL:
             letter, usual = _USUAL[self.name]
-            return (FK5 if self.name == "FK5" else FK4)(equinox=Time(self.equinox or usual, format="jyear" if letter == "J" else "byear"))
+            return (FK5 if self.name == "FK5" else FK4)(
+                equinox=Time(self.equinox or usual, format="jyear" if letter == "J" else "byear")
+            )
         return {"ICRS": ICRS(), "GALACTIC": Galactic()}.get(self.name)
 
 
@@ -56,15 +61,19 @@ def _years(value: Any) -> float | None:
 
 
 def _in_header(meta: dict[str, Any]) -> Frame | None:
-    """By RADESYS and EQUINOX of FITS, which ECSV of srcfind has, too; None where neither is there."""
-    name, years = str(meta.get("RADESYS") or meta.get("RADECSYS") or "").strip().upper(), _years(meta.get("EQUINOX"))
+    """By RADESYS and EQUINOX of FITS, which ECSV of srcfind has, too; None where neither is
+    there."""
+    name, years = str(meta.get("RADESYS") or meta.get("RADECSYS") or "").strip().upper(), _years(
+        meta.get("EQUINOX")
+    )
     if name or not years:
         return Frame(name, years) if name else None
     return Frame("FK4" if years < _FIRST_FK5 else "FK5", years)
 
 
 def keep_systems(parsed: Any, table: Any) -> None:
-    """Keeps in the columns of a table what the VOTable that it comes from says of their frames (COOSYS)."""
+    """Keeps in the columns of a table what the VOTable that it comes from says of their frames
+    (COOSYS)."""
     systems = {system.ID: system for system in parsed.iter_coosys()}
     only = next(iter(systems.values())) if len(systems) == 1 else None
     for field in parsed.iter_fields_and_params():
@@ -76,15 +85,25 @@ def keep_systems(parsed: Any, table: Any) -> None:
 def named_frame(table: Any, longitude: str) -> Frame | None:
     """The frame that a table names for a column of longitudes; None where it names none."""
     system, equinox = table[longitude].meta.get("coosys") or ("", None)
-    return Frame(_COOSYS.get(system.lower(), system), _years(equinox)) if system else _in_header(table.meta)
+    return (
+        Frame(_COOSYS.get(system.lower(), system), _years(equinox))
+        if system
+        else _in_header(table.meta)
+    )
 
 
 def in_frame_of(catalogue: CatalogueFile, longitude: Array, latitude: Array, frame: Frame) -> Array:
     """Positions in a frame (degrees) as unit vectors in the frame of the catalogue."""
     from astropy.coordinates import SkyCoord
 
-    own = Frame(str(catalogue.image.get("frame") or "ICRS").upper(), _years(catalogue.image.get("equinox")))
+    own = Frame(
+        str(catalogue.image.get("frame") or "ICRS").upper(), _years(catalogue.image.get("equinox"))
+    )
     if own.of_astropy is None:
-        raise PageError(f"{catalogue.path}: positions in the frame {own.name} cannot be compared with a reference")
-    moved = SkyCoord(longitude, latitude, unit="deg", frame=frame.of_astropy).transform_to(own.of_astropy)
+        raise PageError(
+            f"{catalogue.path}: positions in the frame {own.name} cannot be compared with a reference"
+        )
+    moved = SkyCoord(longitude, latitude, unit="deg", frame=frame.of_astropy).transform_to(
+        own.of_astropy
+    )
     return vectors(moved.spherical.lon.deg, moved.spherical.lat.deg)

@@ -15,13 +15,32 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from srcfind.page._page import Figure, Section, data_uri, short
-from srcfind.page._plots import Axis, Frame, Raster, Rule, Steps, axis_over, colours, counts_axis, draw
+from srcfind.page._plots import (
+    Axis,
+    Frame,
+    Raster,
+    Rule,
+    Steps,
+    axis_over,
+    colours,
+    counts_axis,
+    draw,
+)
 from srcfind.page._read import CatalogueFile, number
 
 Array = NDArray[Any]
 
 # The layout of pictures, in their pixels: src/output/picture/picture.c.
-_LEFT, _RIGHT, _TOP, _BOTTOM, _MOST_MAP, _LEAST_MAP, _LEAST_SHEET, _LEAST_BAR = 125, 150, 74, 56, 1720, 600, 640, 200
+_LEFT, _RIGHT, _TOP, _BOTTOM, _MOST_MAP, _LEAST_MAP, _LEAST_SHEET, _LEAST_BAR = (
+    125,
+    150,
+    74,
+    56,
+    1720,
+    600,
+    640,
+    200,
+)
 
 _MOST_BYTES = 450_000  # of a picture in the page
 _QUALITIES = (80, 65, 50, 40)  # of JPEG
@@ -33,12 +52,17 @@ _BINS = 60
 def shape_of(catalogue: CatalogueFile) -> tuple[int, int] | None:
     """Height and width of the image of a catalogue; None of a merged one."""
     shape = catalogue.image.get("shape")
-    if isinstance(shape, list) and len(shape) == 2 and all(isinstance(side, int) and 0 < side < 2 ** 31 for side in shape):
+    if (
+        isinstance(shape, list)
+        and len(shape) == 2
+        and all(isinstance(side, int) and 0 < side < 2**31 for side in shape)
+    ):
         return shape[0], shape[1]
     return None
 
 
 # --- the picture ---
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -55,7 +79,10 @@ def _layout(height: int, width: int) -> tuple[tuple[int, int], dict[str, float]]
     block = math.ceil(max(height, width) / _MOST_MAP)
     across, up = math.ceil(width / block), math.ceil(height / block)
     zoom = math.ceil(_LEAST_MAP / max(across, up))
-    size = max(_LEFT + across * zoom + _RIGHT, _LEAST_SHEET), _TOP + max(up * zoom, _LEAST_BAR) + _BOTTOM
+    size = (
+        max(_LEFT + across * zoom + _RIGHT, _LEAST_SHEET),
+        _TOP + max(up * zoom, _LEAST_BAR) + _BOTTOM,
+    )
     return size, {"left": _LEFT, "top": _TOP, "height": up * zoom, "scale": zoom / block}
 
 
@@ -82,31 +109,49 @@ def read_picture(catalogue: CatalogueFile) -> tuple[Picture | None, str]:
         content = path.read_bytes()
         with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
             if picture.size != size or max(size) > _MOST_SIDE:
-                return None, f"{path.name} is not the picture of this image: search again with --save picture."
+                return (
+                    None,
+                    f"{path.name} is not the picture of this image: search again with --save picture.",
+                )
             picture.load()
             return Picture(_small_enough(content, picture), *size, view), ""
     except FileNotFoundError:
-        return None, f"A picture of the image with its sources would be here: search with --save picture ({path.name})."
+        return (
+            None,
+            f"A picture of the image with its sources would be here: search with --save picture ({path.name}).",
+        )
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return None, f"{path.name} cannot be read ({error}): search again with --save picture."
 
 
 # --- the map of the rms ---
 
+
 def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return (
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+    )
 
 
 def png(pixels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> bytes:
     """A PNG file of pixels that are rows of a palette (red, green, blue), the upper row first."""
     height, width = pixels.shape
     rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels], axis=1)  # 0: no filter
-    return (b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)) +
-            _chunk(b"PLTE", palette.tobytes()) + _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + _chunk(b"IEND", b""))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+        + _chunk(b"PLTE", palette.tobytes())
+        + _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
+        + _chunk(b"IEND", b"")
+    )
 
 
 def _read_map(path: Path, shape: tuple[int, int], step: int) -> Array:
-    """Every step-th pixel of a map along both axes. ValueError, if it is not the map of an image of this shape."""
+    """Every step-th pixel of a map along both axes. ValueError, if it is not the map of an image of
+    this shape."""
     from astropy.io import fits
 
     with warnings.catch_warnings():
@@ -128,24 +173,40 @@ def _painted(values: Array, bar: Axis) -> str:
 def _map_figure(values: Array, shape: tuple[int, int], bar: Axis) -> Figure:
     height, width = shape
     longest = max(height, width)
-    frame = Frame(Axis("x (pixels)", -0.5, width - 0.5), Axis("y (pixels)", -0.5, height - 0.5),
-                  max(400 * width / longest, 40), max(400 * height / longest, 40), bar)
-    return Figure(draw(frame, [Raster(_painted(values, bar))], "Map of the rms"),
-                  "The noise from place to place; blank pixels are grey. Spots around bright sources are their artefacts: sources in them are less sure.")
+    frame = Frame(
+        Axis("x (pixels)", -0.5, width - 0.5),
+        Axis("y (pixels)", -0.5, height - 0.5),
+        max(400 * width / longest, 40),
+        max(400 * height / longest, 40),
+        bar,
+    )
+    return Figure(
+        draw(frame, [Raster(_painted(values, bar))], "Map of the rms"),
+        "The noise from place to place; blank pixels are grey. Spots around bright sources are their artefacts: sources in them are less sure.",
+    )
 
 
 def _distribution_figure(values: Array, label: str, median: float) -> Figure:
     axis = axis_over(label, np.percentile(values, (0.1, 99.9)))
     counts, edges = np.histogram(values, np.linspace(axis.low, axis.high, _BINS + 1))
     share = 100 * counts / len(values)
-    return Figure(draw(Frame(axis, counts_axis("pixels (%)", share)), [Steps(edges, share), Rule(median, "median")], "Distribution of the rms"),
-                  "The share of the pixels by their rms, without the lowest and the highest 0.1%. One peak is an even image; a long tail is the edge of "
-                  "a primary beam, or artefacts.")
+    return Figure(
+        draw(
+            Frame(axis, counts_axis("pixels (%)", share)),
+            [Steps(edges, share), Rule(median, "median")],
+            "Distribution of the rms",
+        ),
+        "The share of the pixels by their rms, without the lowest and the highest 0.1%. One peak is an even image; a long tail is the edge of "
+        "a primary beam, or artefacts.",
+    )
 
 
 def _noise_in_words(catalogue: CatalogueFile) -> str:
     members, unit = catalogue.members, str(catalogue.image.get("unit") or "(no unit)")
-    least, middle, most = (number(members, "background", "local", name) for name in ("rms_least", "rms_median", "rms_most"))
+    least, middle, most = (
+        number(members, "background", "local", name)
+        for name in ("rms_least", "rms_median", "rms_most")
+    )
     if math.isfinite(middle):
         return f"Local noise: the rms is {short(least)} to {short(most)} {unit}, {short(middle)} in the median of its boxes."
     rms = number(members, "background", "rms")
@@ -162,10 +223,23 @@ def rms_section(catalogue: CatalogueFile) -> Section | None:
         values = _read_map(path, shape, math.ceil(max(shape) / _MOST_RMS))
     except FileNotFoundError:
         if not math.isfinite(number(catalogue.members, "background", "local", "rms_median")):
-            return Section("rms", "Noise", [words, "With --local the noise is measured from place to place."])
-        return Section("rms", "Noise", [words, f"Its map is shown if you search with --save rms ({path.name})."])
+            return Section(
+                "rms", "Noise", [words, "With --local the noise is measured from place to place."]
+            )
+        return Section(
+            "rms",
+            "Noise",
+            [words, f"Its map is shown if you search with --save rms ({path.name})."],
+        )
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        return Section("rms", "Noise", [words, f"{path.name} is not the map of the rms of this image ({error}): search again with --save rms."])
+        return Section(
+            "rms",
+            "Noise",
+            [
+                words,
+                f"{path.name} is not the map of the rms of this image ({error}): search again with --save rms.",
+            ],
+        )
     known = values[np.isfinite(values) & (values > 0)]
     if not len(known):
         return Section("rms", "Noise", [words, "All pixels are blank."])
@@ -174,5 +248,14 @@ def rms_section(catalogue: CatalogueFile) -> Section | None:
     low, high = (float(value) for value in np.percentile(known, (0.5, 99.5)))
     bar = axis_over(label, (low, high), margin=0)
     median = number(catalogue.members, "background", "local", "rms_median")
-    return Section("rms", "Noise", [words], [_map_figure(values, shape, bar),
-                                             _distribution_figure(known, label, median if math.isfinite(median) else float(np.median(known)))])
+    return Section(
+        "rms",
+        "Noise",
+        [words],
+        [
+            _map_figure(values, shape, bar),
+            _distribution_figure(
+                known, label, median if math.isfinite(median) else float(np.median(known))
+            ),
+        ],
+    )

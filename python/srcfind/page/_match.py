@@ -20,7 +20,8 @@ def vectors(longitude: ArrayLike, latitude: ArrayLike) -> Array:
 
 
 def tangents(centres: Array) -> tuple[Array, Array]:
-    """Unit vectors to the east and to the north at unit vectors. At a pole, where there is no east, it is that of 0 degrees."""
+    """Unit vectors to the east and to the north at unit vectors. At a pole, where there is no east,
+    it is that of 0 degrees."""
     east = np.stack([-centres[..., 1], centres[..., 0], np.zeros(centres.shape[:-1])], axis=-1)
     length = np.linalg.norm(east, axis=-1, keepdims=True)
     east = np.where(length > 1e-12, east / np.maximum(length, 1e-12), [0.0, 1.0, 0.0])
@@ -28,7 +29,8 @@ def tangents(centres: Array) -> tuple[Array, Array]:
 
 
 def offsets(of: Array, to: Array) -> Array:
-    """From unit vectors to others near them: degrees to the east (RA times cos Dec) and to the north, a row each."""
+    """From unit vectors to others near them: degrees to the east (RA times cos Dec) and to the
+    north, a row each."""
     east, north = tangents(of)
     return np.asarray(np.degrees(np.stack([(to * east).sum(-1), (to * north).sum(-1)], axis=-1)))
 
@@ -37,7 +39,9 @@ def _runs(first: Array, end: Array) -> tuple[Array, Array]:
     """Every j of first[i] <= j < end[i], beside its i."""
     counts = end - first
     i = np.repeat(np.arange(len(first)), counts)
-    return i, np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+    return i, np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(
+        first, counts
+    )
 
 
 def _blocks(counts: Array) -> list[Array]:
@@ -47,10 +51,11 @@ def _blocks(counts: Array) -> list[Array]:
 
 
 def pairs(of: Array, others: Array, radius: float) -> tuple[Array, Array, Array]:
-    """All pairs within a radius (degrees) of two lists of unit vectors: index of either, and separation in degrees.
+    """All pairs within a radius (degrees) of two lists of unit vectors: index of either, and
+    separation in degrees.
 
-    The others are sorted by their distance from the equator's plane, so that each position is tried with a thin belt of the
-    sky alone: right ascensions of 0 and poles are places like any other.
+    The others are sorted by their distance from the equator's plane, so that each position is tried
+    with a thin belt of the sky alone: right ascensions of 0 and poles are places like any other.
     """
     chord = 2 * np.sin(np.radians(min(radius, 180.0)) / 2)
     order = np.argsort(others[:, 2], kind="stable")
@@ -69,7 +74,8 @@ def pairs(of: Array, others: Array, radius: float) -> tuple[Array, Array, Array]
 
 
 def nearest(of: Array, others: Array, radius: float) -> tuple[Array, Array]:
-    """For each unit vector the index of the nearest other one within a radius (degrees), -1 if there is none; and how far."""
+    """For each unit vector the index of the nearest other one within a radius (degrees), -1 if
+    there is none; and how far."""
     i, j, separation = pairs(of, others, radius)
     index, distance = np.full(len(of), -1), np.full(len(of), np.nan)
     order = np.lexsort((j, separation))[::-1]  # the nearest is written last
@@ -84,7 +90,8 @@ def lone(positions: Array, radius: float) -> Array:
 
 
 def matches(of: Array, others: Array, radius: float) -> tuple[Array, Array]:
-    """Pairs that leave no doubt: within a radius (degrees), and both without a neighbour in its list within twice the radius."""
+    """Pairs that leave no doubt: within a radius (degrees), and both without a neighbour in its
+    list within twice the radius."""
     index, _ = nearest(of, others, radius)
     sure = (index >= 0) & lone(of, 2 * radius)
     sure[sure] = lone(others, 2 * radius)[index[sure]]

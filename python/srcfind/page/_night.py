@@ -32,13 +32,15 @@ _USUAL, _SKIPPED = "#cfe3f2", "#ffffff"
 
 # --- links to the pages of tiles ---
 
+
 def page_beside(catalogue: Path) -> Path | None:
     """The page of a catalogue; None for a format of which there is none."""
     return catalogue.with_suffix(".html") if catalogue.suffix == ".json" else None
 
 
 def _write_tiles(night: Night, tile_page: Callable[[Path, Path], Any]) -> list[str]:
-    """Writes the pages of all tiles with a catalogue as JSON, and returns the messages about those that failed."""
+    """Writes the pages of all tiles with a catalogue as JSON, and returns the messages about those
+    that failed."""
     failures = []
     for catalogue in night.catalogues.values():
         beside = page_beside(catalogue)
@@ -62,20 +64,48 @@ def _links(night: Night, page: Path) -> list[str]:
 
 # --- the head ---
 
+
 def _facts(night: Night) -> list[tuple[str, str]]:
     status = Counter(tile.text("status") for tile in night.tiles)
     rms, sources, seconds = (night.numbers(name) for name in ("rms_median", "sources", "seconds"))
     n_failed = sum(night.tiles[i].text("status") == "failed" for i in night.reasons)
-    facts = [("Tiles", ": ".join(filter(None, (str(len(night.tiles)), ", ".join(f"{n} {shown(name)}" for name, n in status.most_common(4)))))),
-             ("Odd tiles", str(len(night.reasons) - n_failed) + (f", and {n_failed} failed" if n_failed else ""))]
+    facts = [
+        (
+            "Tiles",
+            ": ".join(
+                filter(
+                    None,
+                    (
+                        str(len(night.tiles)),
+                        ", ".join(f"{n} {shown(name)}" for name, n in status.most_common(4)),
+                    ),
+                )
+            ),
+        ),
+        (
+            "Odd tiles",
+            str(len(night.reasons) - n_failed) + (f", and {n_failed} failed" if n_failed else ""),
+        ),
+    ]
     if np.isfinite(sources).any():
-        facts.append(("Sources", f"{np.nansum(sources):.0f}, {np.nanmedian(sources):.0f} in a usual tile"))
+        facts.append(
+            ("Sources", f"{np.nansum(sources):.0f}, {np.nanmedian(sources):.0f} in a usual tile")
+        )
     if np.isfinite(rms).any():
         facts.append(("Median rms", f"{short(float(np.nanmedian(rms)))} {night.unit}"))
     if np.isfinite(seconds).any():
-        facts.append(("Time", f"{short(float(np.nansum(seconds)))} s in all, {short(float(np.nanmedian(seconds)))} s for a usual tile"))
+        facts.append(
+            (
+                "Time",
+                f"{short(float(np.nansum(seconds)))} s in all, {short(float(np.nanmedian(seconds)))} s for a usual tile",
+            )
+        )
     versions = sorted({tile.text("version") for tile in night.tiles if tile.text("version")})
-    return facts + [("Version", "srcfind " + ", ".join(map(shown, versions[:4])))] if versions else facts
+    return (
+        facts + [("Version", "srcfind " + ", ".join(map(shown, versions[:4])))]
+        if versions
+        else facts
+    )
 
 
 def _about_rows(night: Night) -> list[str]:
@@ -84,7 +114,9 @@ def _about_rows(night: Night) -> list[str]:
     notes = ["The report has no tiles."] if not night.tiles else []
     if n_cut:
         rows = "1 row of the report has" if n_cut == 1 else f"{n_cut} rows of the report have"
-        notes.append(f"{rows} not as many cells as its first line, and no tile here: does the batch still run, or was the report cut off?")
+        notes.append(
+            f"{rows} not as many cells as its first line, and no tile here: does the batch still run, or was the report cut off?"
+        )
     return notes
 
 
@@ -93,27 +125,39 @@ def _notes(night: Night) -> list[str]:
     done = [i for i, tile in enumerate(night.tiles) if tile.is_done]
     notes = _about_rows(night)
     if night.report.missing:
-        notes.append(f"The report lacks the columns {', '.join(night.report.missing)}: search again with a newer srcfind for all that this page can show.")
+        notes.append(
+            f"The report lacks the columns {', '.join(night.report.missing)}: search again with a newer srcfind for all that this page can show."
+        )
     n_off = sum(night.tiles[i].corners is None for i in done)
     if n_off and "footprint" not in night.report.missing:
-        notes.append(f"{n_off} of {len(done)} tiles that were searched have no footprint, as of an image without sky coordinates: they are in the table, "
-                     "not in the map, and are compared with all tiles, not with their neighbours.")
+        notes.append(
+            f"{n_off} of {len(done)} tiles that were searched have no footprint, as of an image without sky coordinates: they are in the table, "
+            "not in the map, and are compared with all tiles, not with their neighbours."
+        )
     n_read = sum(i in night.sources for i in done)
     if n_read < len(done):
-        notes.append(f"The catalogues of {len(done) - n_read} of {len(done)} tiles were not found, or have no columns RA, DEC and Total_flux: these tiles are not "
-                     "compared where they overlap. Run srcfind-page in the directory where srcfind ran, or keep the report beside the catalogues.")
+        notes.append(
+            f"The catalogues of {len(done) - n_read} of {len(done)} tiles were not found, or have no columns RA, DEC and Total_flux: these tiles are not "
+            "compared where they overlap. Run srcfind-page in the directory where srcfind ran, or keep the report beside the catalogues."
+        )
     if len({tile.text("options") for tile in night.tiles if tile.is_done}) > 1:
-        notes.append("The tiles were not all searched with the same options: figures may differ for that reason alone.")
+        notes.append(
+            "The tiles were not all searched with the same options: figures may differ for that reason alone."
+        )
     if 0 < len(done) < FEWEST_TILES:
-        notes.append(f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual. A tile is odd here if it failed, has no "
-                     "noise or another unit, or does not agree with others where they overlap.")
+        notes.append(
+            f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual. A tile is odd here if it failed, has no "
+            "noise or another unit, or does not agree with others where they overlap."
+        )
     return notes
 
 
 # --- the map ---
 
+
 def _fractions(values: NDArray[Any]) -> tuple[NDArray[Any], float, float]:
-    """Values from 0 to 1 along colours, on a logarithmic scale between their 1st and 99th percentile, and these."""
+    """Values from 0 to 1 along colours, on a logarithmic scale between their 1st and 99th
+    percentile, and these."""
     positive = values[np.isfinite(values) & (values > 0)]
     if not len(positive):
         return np.full(len(values), np.nan), 0.0, 0.0
@@ -136,9 +180,20 @@ def _describe(night: Night, i: int) -> str:
     """A tile in a few words."""
     tile = night.tiles[i]
     unit = f" {tile.unit}" if tile.unit else ""
-    known = [(tile.text("status"), tile.text("status")), (tile.text("sources"), f"{tile.text('sources')} sources"),
-             (tile.text("rms_median"), f"rms {short(tile.number('rms_median'))}{unit}"), (tile.text("seconds"), f"{tile.text('seconds')} s")]
-    return shown("; ".join([f"{tile.name}: " + ", ".join(words for value, words in known if value), *night.reasons.get(i, [])]))
+    known = [
+        (tile.text("status"), tile.text("status")),
+        (tile.text("sources"), f"{tile.text('sources')} sources"),
+        (tile.text("rms_median"), f"rms {short(tile.number('rms_median'))}{unit}"),
+        (tile.text("seconds"), f"{tile.text('seconds')} s"),
+    ]
+    return shown(
+        "; ".join(
+            [
+                f"{tile.name}: " + ", ".join(words for value, words in known if value),
+                *night.reasons.get(i, []),
+            ]
+        )
+    )
 
 
 def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
@@ -152,20 +207,45 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
     for i in there:
         corners = night.tiles[i].corners
         assert corners is not None
-        places.append(Place(corners, _describe(night, i), links[i], i in night.reasons,
-                            {"status": _status_colour(night, i), "rms": _colour(rms[i]), "sources": _colour(counts[i])}))
-    return {"svg": draw_map(places, there, "Map of the tiles"), "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
-            "sources": (f"{least:.0f}", f"{most:.0f}"), "ramp": [colour_text(i / 12) for i in range(13)]}
+        places.append(
+            Place(
+                corners,
+                _describe(night, i),
+                links[i],
+                i in night.reasons,
+                {
+                    "status": _status_colour(night, i),
+                    "rms": _colour(rms[i]),
+                    "sources": _colour(counts[i]),
+                },
+            )
+        )
+    return {
+        "svg": draw_map(places, there, "Map of the tiles"),
+        "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
+        "sources": (f"{least:.0f}", f"{most:.0f}"),
+        "ramp": [colour_text(i / 12) for i in range(13)],
+    }
 
 
 # --- the table ---
 
-_COLUMNS = (  # of the report, beside the tile and its reasons: name, unit, description, whether it is shown from the beginning
-    ("status", "", "done, failed or skipped", True), ("sources", "", "number of sources", True), ("rms_median", "", "noise, in the map's unit", True),
-    ("unit", "", "the map's unit", False), ("seconds", "s", "from the file to the catalogue", True), ("negative", "", "number of negative sources", False),
-    ("background", "", "in the map's unit", False), ("zeros", "", "share of zeros among the pixels that are not blank", False),
-    ("beam", "", "axes (arcsec) and position angle (deg)", False), ("plane", "", "the plane that was searched", False),
-    ("message", "", "why it failed", True), ("image", "", "the path as it was given", False))
+# of the report, beside the tile and its reasons: name, unit, description, whether it is shown from
+# the beginning
+_COLUMNS = (
+    ("status", "", "done, failed or skipped", True),
+    ("sources", "", "number of sources", True),
+    ("rms_median", "", "noise, in the map's unit", True),
+    ("unit", "", "the map's unit", False),
+    ("seconds", "s", "from the file to the catalogue", True),
+    ("negative", "", "number of negative sources", False),
+    ("background", "", "in the map's unit", False),
+    ("zeros", "", "share of zeros among the pixels that are not blank", False),
+    ("beam", "", "axes (arcsec) and position angle (deg)", False),
+    ("plane", "", "the plane that was searched", False),
+    ("message", "", "why it failed", True),
+    ("image", "", "the path as it was given", False),
+)
 
 
 def _cell(text: str) -> Cell:
@@ -179,36 +259,73 @@ def _cell(text: str) -> Cell:
 
 def _sheet(night: Night, links: list[str]) -> Sheet:
     there = [column for column in _COLUMNS if any(tile.text(column[0]) for tile in night.tiles)]
-    columns = [{"name": "tile", "unit": "", "description": "the file's name", "shown": True},
-               {"name": "odd", "unit": "", "description": "why it is odd", "shown": True}]
-    columns += [{"name": name, "unit": unit, "description": words, "shown": is_shown} for name, unit, words, is_shown in there]
-    columns.append({"name": "blank", "unit": "", "description": "share of blank pixels", "shown": False})
+    columns = [
+        {"name": "tile", "unit": "", "description": "the file's name", "shown": True},
+        {"name": "odd", "unit": "", "description": "why it is odd", "shown": True},
+    ]
+    columns += [
+        {"name": name, "unit": unit, "description": words, "shown": is_shown}
+        for name, unit, words, is_shown in there
+    ]
+    columns.append(
+        {"name": "blank", "unit": "", "description": "share of blank pixels", "shown": False}
+    )
     rows: list[list[Cell]] = []
     for i, tile in enumerate(night.tiles):
         blank = float(night.blank[i])
-        rows.append([shown(tile.name), shown("; ".join(night.reasons.get(i, []))) or None, *(_cell(tile.text(name)) for name, *_ in there),
-                     round(blank, 4) if math.isfinite(blank) else None])
+        rows.append(
+            [
+                shown(tile.name),
+                shown("; ".join(night.reasons.get(i, []))) or None,
+                *(_cell(tile.text(name)) for name, *_ in there),
+                round(blank, 4) if math.isfinite(blank) else None,
+            ]
+        )
     return Sheet("tiles", columns, rows, [link or None for link in links])
 
 
 # --- the page ---
 
+
 def _odd_tiles(night: Night, links: list[str], status: str) -> list[dict[str, Any]]:
     """The odd tiles of a status, the oddest first."""
-    return [{"name": shown(night.tiles[i].name), "link": links[i], "reasons": [shown(reason) for reason in reasons], "number": i,
-             "is_mapped": night.tiles[i].corners is not None}
-            for i, reasons in night.reasons.items() if night.tiles[i].text("status") == status][:_LISTED]
+    return [
+        {
+            "name": shown(night.tiles[i].name),
+            "link": links[i],
+            "reasons": [shown(reason) for reason in reasons],
+            "number": i,
+            "is_mapped": night.tiles[i].corners is not None,
+        }
+        for i, reasons in night.reasons.items()
+        if night.tiles[i].text("status") == status
+    ][:_LISTED]
 
 
-def write_night_page(report: Path, page: Path, tile_page: Callable[[Path, Path], Any] | None = None) -> list[str]:
-    """Writes the page of a report. tile_page is called with the catalogue of each tile and the page that stands beside it, and writes
-    that; returns what it could not write or read."""
+def write_night_page(
+    report: Path, page: Path, tile_page: Callable[[Path, Path], Any] | None = None
+) -> list[str]:
+    """Writes the page of a report. tile_page is called with the catalogue of each tile and the page
+    that stands beside it, and writes that; returns what it could not write or read."""
     night = Night(read_report(report))
     failures = _write_tiles(night, tile_page) if tile_page else []
     links = _links(night, page)
     odd, failed = (_odd_tiles(night, links, status) for status in ("done", "failed"))
-    write_page(page, render(
-        "night.html", title=shown(f"The night of {report.name}"), subtitle=shown(str(report)), version=metadata.version("srcfind"), facts=_facts(night),
-        notes=_notes(night), odd=odd, failed=failed, n_more=len(night.reasons) - len(odd) - len(failed), map=_map(night, links), sheet=_sheet(night, links),
-        sections=[distributions(night), overlap_section(night)]))
+    write_page(
+        page,
+        render(
+            "night.html",
+            title=shown(f"The night of {report.name}"),
+            subtitle=shown(str(report)),
+            version=metadata.version("srcfind"),
+            facts=_facts(night),
+            notes=_notes(night),
+            odd=odd,
+            failed=failed,
+            n_more=len(night.reasons) - len(odd) - len(failed),
+            map=_map(night, links),
+            sheet=_sheet(night, links),
+            sections=[distributions(night), overlap_section(night)],
+        ),
+    )
     return [*failures, *(f"{report}: {words}" for words in _about_rows(night))]

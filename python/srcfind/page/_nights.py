@@ -9,7 +9,14 @@ import numpy as np
 from srcfind.page._catalogues import Sources, find_catalogue, read_sources
 from srcfind.page._overlaps import Overlaps, find_overlaps, overlap_outliers
 from srcfind.page._report import Report
-from srcfind.page._statistics import Outlier, centres_of, groups_of, neighbours_of, outliers, unit_of
+from srcfind.page._statistics import (
+    Outlier,
+    centres_of,
+    groups_of,
+    neighbours_of,
+    outliers,
+    unit_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +34,12 @@ class Night:
         self.report, self.tiles = report, report.tiles
         self.centres = centres_of(self.tiles)
         self.neighbours = neighbours_of(self.centres, groups_of(self.tiles))
-        self.catalogues = {i: path for i, tile in enumerate(self.tiles)
-                           for path in [find_catalogue(report, tile)] if tile.is_done and path is not None}
+        self.catalogues = {
+            i: path
+            for i, tile in enumerate(self.tiles)
+            for path in [find_catalogue(report, tile)]
+            if tile.is_done and path is not None
+        }
 
     @cached_property
     def sources(self) -> dict[int, Sources]:
@@ -39,7 +50,13 @@ class Night:
     @cached_property
     def blank(self) -> NDArray[Any]:
         """The share of blank pixels; NaN where it is not known."""
-        return np.array([self.sources[i].blank if i in self.sources else np.nan for i in range(len(self.tiles))], float)
+        return np.array(
+            [
+                self.sources[i].blank if i in self.sources else np.nan
+                for i in range(len(self.tiles))
+            ],
+            float,
+        )
 
     @cached_property
     def overlaps(self) -> Overlaps:
@@ -48,11 +65,15 @@ class Night:
     @cached_property
     def outliers(self) -> list[Outlier]:
         """The odd ones with their reasons, the oddest tile first."""
-        found = outliers(self.tiles, self.blank, self.centres, self.neighbours) + overlap_outliers(self.tiles, self.overlaps)
+        found = outliers(self.tiles, self.blank, self.centres, self.neighbours) + overlap_outliers(
+            self.tiles, self.overlaps
+        )
         most: dict[int, float] = {}
         for outlier in found:
             most[outlier.tile] = max(most.get(outlier.tile, 0), outlier.significance)
-        return sorted(found, key=lambda outlier: (-most[outlier.tile], outlier.tile, -outlier.significance))
+        return sorted(
+            found, key=lambda outlier: (-most[outlier.tile], outlier.tile, -outlier.significance)
+        )
 
     @cached_property
     def reasons(self) -> dict[int, list[str]]:
@@ -64,7 +85,9 @@ class Night:
 
     def numbers(self, column: str) -> NDArray[Any]:
         """A column of the report, of the tiles that were searched."""
-        return np.array([tile.number(column) if tile.is_done else np.nan for tile in self.tiles], float)
+        return np.array(
+            [tile.number(column) if tile.is_done else np.nan for tile in self.tiles], float
+        )
 
     @cached_property
     def unit(self) -> str:

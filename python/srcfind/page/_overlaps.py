@@ -1,4 +1,5 @@
-"""Tiles that overlap: whether they have the same positions and fluxes, and which tile it is that has others."""
+"""Tiles that overlap: whether they have the same positions and fluxes, and which tile it is that
+has others."""
 from __future__ import annotations
 
 import math
@@ -18,17 +19,21 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-LEAST_SNR = 7.0     # of the sources that are compared: the geometric mean of both, so that neither tile is preferred
-FEWEST = 3          # sources that a tile has in common with its neighbours, or of a pair that counts by itself
-_MEDIAN = 1.2533    # error of a median, in errors of a mean
+# of the sources that are compared: the geometric mean of both, so that neither tile is preferred
+LEAST_SNR = 7.0
+# sources that a tile has in common with its neighbours, or of a pair that counts by itself
+FEWEST = 3
+_MEDIAN = 1.2533  # error of a median, in errors of a mean
 _RAYLEIGH = 1.1774  # median length of offsets, in standard deviations of each coordinate
 _POSITION_FLOOR, _FLUX_FLOOR = 0.02, 0.03  # beams; share of the flux
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two tiles (indices) have in common: n sources, the median offset of the second tile's positions from those of the first
-    (arcsec east, arcsec north), and the median ratio of the second tile's fluxes to those of the first."""
+    """What two tiles (indices) have in common: n sources, the median offset of the second tile's
+    positions from those of the first (arcsec east, arcsec north), and the median ratio of the
+    second tile's fluxes to those of the first.
+    """
 
     first: int
     second: int
@@ -40,7 +45,8 @@ class Overlap:
 
 @dataclass
 class Overlaps:
-    """The pairs with sources in common, and the robust scatter of a source's offsets (arcsec) and of the logarithm of its flux ratio."""
+    """The pairs with sources in common, and the robust scatter of a source's offsets (arcsec) and
+    of the logarithm of its flux ratio."""
 
     pairs: list[Overlap]
     position_scatter: float
@@ -63,7 +69,11 @@ class _Field:
         self.reach = float(reach)
         alone = lone(sources.positions, 2 * self.beam)
         self.all = sources.positions
-        self.positions, self.flux, self.snr = sources.positions[alone], sources.flux[alone], sources.snr[alone]
+        self.positions, self.flux, self.snr = (
+            sources.positions[alone],
+            sources.flux[alone],
+            sources.snr[alone],
+        )
         self.alone = alone
         self.number = np.cumsum(alone) - 1
 
@@ -79,22 +89,34 @@ def _compare(a: _Field, b: _Field) -> tuple[Array, Array]:
     sure = j >= 0
     sure[sure] = b.alone[j[sure]]
     i, j = i[sure], b.number[j[sure]]
-    bright = a.snr[i] * b.snr[j] >= LEAST_SNR ** 2
+    bright = a.snr[i] * b.snr[j] >= LEAST_SNR**2
     i, j = i[bright], j[bright]
     return 3600 * offsets(a.positions[i], b.positions[j]), np.log(b.flux[j] / a.flux[i])
 
 
 def _fields(tiles: list[Tile], sources: dict[int, Sources], centres: Array) -> dict[int, _Field]:
-    return {i: _Field(tiles[i], found, centres[i]) for i, found in sources.items()
-            if tiles[i].beam and tiles[i].corners is not None and len(found.flux)}
+    return {
+        i: _Field(tiles[i], found, centres[i])
+        for i, found in sources.items()
+        if tiles[i].beam and tiles[i].corners is not None and len(found.flux)
+    }
 
 
-def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array) -> Overlaps:
+def find_overlaps(
+    tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array
+) -> Overlaps:
     """Compares each tile with those of its neighbours that are of the same frame and plane."""
     fields = _fields(tiles, sources, centres)
     found: list[Overlap] = []
     rest: list[Array] = [np.zeros((0, 3))]
-    for i, j in sorted({(min(i, int(j)), max(i, int(j))) for i in fields for j in neighbours[i] if int(j) in fields}):
+    for i, j in sorted(
+        {
+            (min(i, int(j)), max(i, int(j)))
+            for i in fields
+            for j in neighbours[i]
+            if int(j) in fields
+        }
+    ):
         a, b = fields[i], fields[j]
         if a.frame != b.frame or tiles[i].text("plane") != tiles[j].text("plane"):
             continue
@@ -104,13 +126,15 @@ def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array
         (east, north), log = np.median(moved, axis=0), float(np.median(ratio))
         found.append(Overlap(i, j, len(ratio), float(east), float(north), math.exp(log)))
         if len(ratio) >= FEWEST:
-            widening = math.sqrt(len(ratio) / (len(ratio) - 1))  # the medians are of the same few sources
+            # the medians are of the same few sources
+            widening = math.sqrt(len(ratio) / (len(ratio) - 1))
             rest.append(widening * np.column_stack([moved - (east, north), ratio - log]))
     residual = np.concatenate(rest)
     return Overlaps(found, scatter_of(residual[:, :2]), scatter_of(residual[:, 2]))
 
 
 # --- which tile is odd ---
+
 
 def _weighted_median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
@@ -120,8 +144,9 @@ def _weighted_median(values: Array, weights: Array) -> float:
 
 @dataclass(frozen=True)
 class _Standing:
-    """A tile among its neighbours: its offset (arcsec) and logarithmic flux ratio relative to most of them, how many sources tell,
-    and, for each neighbour (its index), a row of what that one tells."""
+    """A tile among its neighbours: its offset (arcsec) and logarithmic flux ratio relative to most
+    of them, how many sources tell, and, for each neighbour (its index), a row of what that one
+    tells."""
 
     offset: Array
     log: float
@@ -139,11 +164,14 @@ def _standings(overlaps: Overlaps) -> dict[int, _Standing]:
     standings = {}
     for tile, given in rows.items():
         each = np.array(given, float)
-        votes = np.minimum(each[:, 3], FEWEST)  # so that no neighbour outvotes the others by its wider overlap
+        # so that no neighbour outvotes the others by its wider overlap
+        votes = np.minimum(each[:, 3], FEWEST)
         east, north, log = (_weighted_median(each[:, i], votes) for i in range(3))
         n = int(each[:, 3].sum())
         if n >= FEWEST:
-            standings[tile] = _Standing(np.array([east, north]), log, n, each, [row[4] for row in given])
+            standings[tile] = _Standing(
+                np.array([east, north]), log, n, each, [row[4] for row in given]
+            )
     return standings
 
 
@@ -164,8 +192,13 @@ def _moved(tiles: list[Tile], tile: int, standing: _Standing, width: float) -> O
     agree = np.hypot(*(standing.each[:, :2] - standing.offset).T) < length / 2
     if 2 * agree.sum() <= len(agree):
         return None
-    return Outlier(tile, "positions", length / width, f"positions {length:.2g} arcsec off ({_direction(*standing.offset)}) "
-                   f"{_relative_to(tiles, standing, agree)}")
+    return Outlier(
+        tile,
+        "positions",
+        length / width,
+        f"positions {length:.2g} arcsec off ({_direction(*standing.offset)}) "
+        f"{_relative_to(tiles, standing, agree)}",
+    )
 
 
 def _scaled(tiles: list[Tile], tile: int, standing: _Standing, width: float) -> Outlier | None:
@@ -174,19 +207,37 @@ def _scaled(tiles: list[Tile], tile: int, standing: _Standing, width: float) -> 
     agree = np.abs(standing.each[:, 2] - standing.log) < abs(standing.log) / 2
     if 2 * agree.sum() <= len(agree):
         return None
-    return Outlier(tile, "fluxes", abs(standing.log) / width,
-                   f"fluxes {math.exp(standing.log):.3g} times the usual ones {_relative_to(tiles, standing, agree)}")
+    return Outlier(
+        tile,
+        "fluxes",
+        abs(standing.log) / width,
+        f"fluxes {math.exp(standing.log):.3g} times the usual ones {_relative_to(tiles, standing, agree)}",
+    )
 
 
 def overlap_outliers(tiles: list[Tile], overlaps: Overlaps) -> list[Outlier]:
-    """Tiles whose positions or fluxes differ from those of most of their neighbours, by many scatters of all tiles."""
+    """Tiles whose positions or fluxes differ from those of most of their neighbours, by many
+    scatters of all tiles."""
     standings = _standings(overlaps)
     lengths = np.array([np.hypot(*each.offset) for each in standings.values()])
     usual_length = float(np.median(lengths)) / _RAYLEIGH if len(lengths) else 0.0
     usual_log = scatter_of(np.array([each.log for each in standings.values()]))
     found = []
     for tile, standing in standings.items():
-        error = _MEDIAN ** 2 / math.sqrt(standing.n)
-        found += [_moved(tiles, tile, standing, max(usual_length, error * overlaps.position_scatter, _POSITION_FLOOR * tiles[tile].beam[0])),
-                  _scaled(tiles, tile, standing, max(usual_log, error * overlaps.flux_scatter, _FLUX_FLOOR))]
+        error = _MEDIAN**2 / math.sqrt(standing.n)
+        found += [
+            _moved(
+                tiles,
+                tile,
+                standing,
+                max(
+                    usual_length,
+                    error * overlaps.position_scatter,
+                    _POSITION_FLOOR * tiles[tile].beam[0],
+                ),
+            ),
+            _scaled(
+                tiles, tile, standing, max(usual_log, error * overlaps.flux_scatter, _FLUX_FLOOR)
+            ),
+        ]
     return [outlier for outlier in found if outlier]

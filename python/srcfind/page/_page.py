@@ -18,11 +18,13 @@ from markupsafe import Markup
 from srcfind.page._read import Cell, PageError
 
 _FILES = Path(__file__).parent / "templates"
-_GENERATOR = b'<meta name="generator" content="srcfind-page '  # by which a page is known that may be replaced
+# by which a page is known that may be replaced
+_GENERATOR = b'<meta name="generator" content="srcfind-page '
 _HEAD = 500  # bytes of a page that hold it
 
 
 # --- parts ---
+
 
 @dataclass(frozen=True)
 class Table:
@@ -43,7 +45,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: a title, paragraphs, figures side by side, and a table. key: a word, which links lead to."""
+    """A part of a page: a title, paragraphs, figures side by side, and a table. key: a word, which
+    links lead to."""
 
     key: str
     title: str
@@ -56,7 +59,8 @@ class Section:
 class Sheet:
     """A table that is sorted and filtered, in pages of rows; page.js shows it.
 
-    columns: {"name", "unit", "description", "shown"}; links: for each row where its first cell leads to, or None.
+    columns: {"name", "unit", "description", "shown"}; links: for each row where its first cell
+    leads to, or None.
     """
 
     key: str
@@ -66,12 +70,25 @@ class Sheet:
 
     @property
     def packed(self) -> str:
-        """The table as text for page.js: JSON, column by column, deflated, in base64. 10,000 sources take 3.5 MB, and not 9 MB.
+        """The table as text for page.js: JSON, column by column, deflated, in base64. 10,000
+        sources take 3.5 MB, and not 9 MB.
 
-        Most of it are digits of numbers, in which nothing repeats: Z_FILTERED does not look for what does, and saves 7%."""
-        data = {"columns": self.columns, "n": len(self.rows), "cells": list(zip(*self.rows)), "links": self.links}
+        Most of it are digits of numbers, in which nothing repeats: Z_FILTERED does not look for
+        what does, and saves 7%.
+        """
+        data = {
+            "columns": self.columns,
+            "n": len(self.rows),
+            "cells": list(zip(*self.rows)),
+            "links": self.links,
+        }
         deflate = zlib.compressobj(9, strategy=zlib.Z_FILTERED)
-        content = deflate.compress(json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")) + deflate.flush()
+        content = (
+            deflate.compress(
+                json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")
+            )
+            + deflate.flush()
+        )
         return base64.b64encode(content).decode("ascii")
 
 
@@ -87,6 +104,7 @@ def data_uri(content: bytes, kind: str) -> str:
 
 # --- the file ---
 
+
 def _in_script(value: Any) -> Markup:
     """JSON that can stand inside of a script element: no text in it ends the element."""
     escaped = json.dumps(value, allow_nan=False)
@@ -97,12 +115,21 @@ def _in_script(value: Any) -> Markup:
 
 def render(template: str, **context: Any) -> str:
     """A page of templates/, with its style and script."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_FILES), autoescape=True, undefined=jinja2.StrictUndefined,
-                                     trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FILES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["in_script"] = _in_script
     style, script = (Markup((_FILES / name).read_text("utf-8")) for name in ("page.css", "page.js"))
-    script_hash = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return environment.get_template(template).render(style=style, script=script, script_hash=script_hash, **context)
+    script_hash = "sha256-" + base64.b64encode(
+        hashlib.sha256(script.encode("utf-8")).digest()
+    ).decode("ascii")
+    return environment.get_template(template).render(
+        style=style, script=script, script_hash=script_hash, **context
+    )
 
 
 def _check_replaceable(path: Path) -> None:
@@ -113,7 +140,9 @@ def _check_replaceable(path: Path) -> None:
                 return
     except FileNotFoundError:
         return
-    raise PageError(f"{path}: this file is there, and is no page of srcfind-page: give another name with -o, or remove it")
+    raise PageError(
+        f"{path}: this file is there, and is no page of srcfind-page: give another name with -o, or remove it"
+    )
 
 
 def write_page(path: Path, html: str) -> None:

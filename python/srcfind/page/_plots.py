@@ -3,9 +3,10 @@
     frame = Frame(axis_over("S/N", snr, log=True), axis_over("Maj (arcsec)", maj))
     draw(frame, [Points(snr, maj, "sources")], "Maj against S/N")
 
-Values that are not finite, or not positive on a logarithmic axis, are not drawn. All points of a layer are one path, so that a plot of
-20,000 sources stays small. Texts may be anything: they are escaped. Colours are those of Okabe and Ito, which the colour-blind
-tell apart; layers differ in shape or in their labels, too.
+Values that are not finite, or not positive on a logarithmic axis, are not drawn. All points of a
+layer are one path, so that a plot of 20,000 sources stays small. Texts may be anything: they are
+escaped. Colours are those of Okabe and Ito, which the colour-blind tell apart; layers differ in
+shape or in their labels, too.
 """
 from __future__ import annotations
 
@@ -21,7 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 Reals = NDArray[Any]
 
 BLACK, GREY = "#000000", "#767676"
-BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
+BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#E69F00",
+    "#56B4E9",
+    "#CC79A7",
+)
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ABSURD = 1e100  # values that no axis shows
@@ -29,6 +37,7 @@ _CHARACTER = 6.4  # mean width of one in a label, in pixels
 
 
 # --- axes ---
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -40,7 +49,8 @@ class Axis:
     log: bool = False
 
     def place(self, values: ArrayLike) -> Reals:
-        """Where values lie: 0 at the low end, 1 at the high one; NaN for what a logarithmic axis does not have."""
+        """Where values lie: 0 at the low end, 1 at the high one; NaN for what a logarithmic axis
+        does not have."""
         at = np.asarray(values, float)
         low, high = self.low, self.high
         if self.log:
@@ -51,7 +61,8 @@ class Axis:
 
 
 def axis_over(label: str, values: ArrayLike, log: bool = False, margin: float = 0.05) -> Axis:
-    """An axis that holds all values, with a margin on both sides. Without a value it is from 0 (or 1) to 1 (or 10)."""
+    """An axis that holds all values, with a margin on both sides. Without a value it is from 0 (or
+    1) to 1 (or 10)."""
     at = np.ravel(np.asarray(values, float))
     at = at[(np.abs(at) < _ABSURD) & ((at > 1 / _ABSURD) | (not log))]
     if len(at) == 0:
@@ -68,7 +79,8 @@ def axis_over(label: str, values: ArrayLike, log: bool = False, margin: float = 
 
 
 def counts_axis(label: str, counts: ArrayLike, log: bool = False) -> Axis:
-    """An axis of numbers: from 0, or from a half, where bars of one source are still seen on a logarithmic axis."""
+    """An axis of numbers: from 0, or from a half, where bars of one source are still seen on a
+    logarithmic axis."""
     most = float(np.max(np.asarray(counts, float), initial=1))
     return Axis(label, 0.5, 2 * most, log) if log else Axis(label, 0, 1.05 * most)
 
@@ -88,7 +100,9 @@ def _linear_ticks(low: float, high: float, most: int) -> list[float]:
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-    return [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [
+        i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ]
 
 
 def ticks(axis: Axis, most: int = 6) -> list[float]:
@@ -100,22 +114,43 @@ def ticks(axis: Axis, most: int = 6) -> list[float]:
         return [tick for tick in _linear_ticks(axis.low, axis.high, most) if tick > 0]
     factors = (1, 2, 5) if high - low < 2 else (1, 3) if high - low < 3 else (1,)
     every = max(1, math.ceil((high - low) / most)) if factors == (1,) else 1
-    found = [factor * 10.0 ** exponent for exponent in range(math.floor(low), math.ceil(high) + 1) if exponent % every == 0
-             for factor in factors]
+    found = [
+        factor * 10.0**exponent
+        for exponent in range(math.floor(low), math.ceil(high) + 1)
+        if exponent % every == 0
+        for factor in factors
+    ]
     return [tick for tick in found if low - 1e-9 <= math.log10(tick) <= high + 1e-9]
 
 
 # --- colours of values ---
 
-_VIRIDIS = np.array([(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99),
-                     (170, 220, 50), (253, 231, 37)], float)
+_VIRIDIS = np.array(
+    [
+        (68, 1, 84),
+        (71, 44, 122),
+        (59, 81, 139),
+        (44, 113, 142),
+        (33, 144, 141),
+        (39, 173, 129),
+        (92, 200, 99),
+        (170, 220, 50),
+        (253, 231, 37),
+    ],
+    float,
+)
 
 
 def colours(fractions: ArrayLike) -> NDArray[np.uint8]:
-    """Red, green and blue of values from 0 to 1, from dark violet to yellow, along a new last axis."""
+    """Red, green and blue of values from 0 to 1, from dark violet to yellow, along a new last
+    axis."""
     at = np.clip(np.asarray(fractions, float), 0, 1) * (len(_VIRIDIS) - 1)
     stops = np.arange(len(_VIRIDIS))
-    return np.stack([np.interp(at, stops, _VIRIDIS[:, i]) for i in range(3)], axis=-1).round().astype(np.uint8)
+    return (
+        np.stack([np.interp(at, stops, _VIRIDIS[:, i]) for i in range(3)], axis=-1)
+        .round()
+        .astype(np.uint8)
+    )
 
 
 def colour_text(fraction: float) -> str:
@@ -130,7 +165,8 @@ _LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 64, 14, 46, 110, 18
 
 @dataclass(frozen=True)
 class Frame:
-    """Where layers are drawn: two axes, and the size of the space between them in pixels. bar: an axis of colours beside it."""
+    """Where layers are drawn: two axes, and the size of the space between them in pixels. bar: an
+    axis of colours beside it."""
 
     x: Axis
     y: Axis
@@ -140,7 +176,9 @@ class Frame:
 
     def at(self, x: ArrayLike, y: ArrayLike) -> tuple[Reals, Reals]:
         """Values in pixels from the upper left corner, two equally long arrays."""
-        across, down = np.broadcast_arrays(self.x.place(x) * self.width, (1 - self.y.place(y)) * self.height)
+        across, down = np.broadcast_arrays(
+            self.x.place(x) * self.width, (1 - self.y.place(y)) * self.height
+        )
         return across, down
 
 
@@ -148,11 +186,14 @@ class Layer(Protocol):
     """What is drawn in a frame, and its sample in the legend, which is there if it has a label."""
 
     @property
-    def label(self) -> str: ...
+    def label(self) -> str:
+        ...
 
-    def drawn(self, frame: Frame) -> str: ...
+    def drawn(self, frame: Frame) -> str:
+        ...
 
-    def sample(self, x: float, y: float) -> str: ...
+    def sample(self, x: float, y: float) -> str:
+        ...
 
 
 def _number(value: float) -> str:
@@ -162,7 +203,8 @@ def _number(value: float) -> str:
 
 
 def _pairs(frame: Frame, x: ArrayLike, y: ArrayLike) -> list[tuple[str, str]]:
-    """Points in pixels, as texts; of those that would lie on each other one. Those far outside are left out."""
+    """Points in pixels, as texts; of those that would lie on each other one. Those far outside are
+    left out."""
     at_x, at_y = frame.at(x, y)
     inside = (at_x > -9) & (at_x < frame.width + 9) & (at_y > -9) & (at_y < frame.height + 9)
     return list(dict.fromkeys((_number(u), _number(v)) for u, v in zip(at_x[inside], at_y[inside])))
@@ -183,7 +225,8 @@ class Points:
     size: float = 4
 
     def _pen(self) -> tuple[str, float, str]:
-        """The lines of a mark, their width and their ends. In PDF a line without length is there if its ends are round alone."""
+        """The lines of a mark, their width and their ends. In PDF a line without length is there if
+        its ends are round alone."""
         if self.mark == "round":
             return "h0", self.size, "round"
         if self.mark == "square":
@@ -215,9 +258,13 @@ class Errors:
     def drawn(self, frame: Frame) -> str:
         x, low = frame.at(self.x, self.low)
         high = frame.at(self.x, self.high)[1]
-        low = np.where(np.isfinite(high) & ~np.isfinite(low), frame.height + 9, low)  # to 0, below a logarithmic axis
+        # to 0, below a logarithmic axis
+        low = np.where(np.isfinite(high) & ~np.isfinite(low), frame.height + 9, low)
         there = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
-        d = "".join(f"M{_number(u)},{_number(v)}V{_number(w)}" for u, v, w in zip(x[there], low[there], high[there]))
+        d = "".join(
+            f"M{_number(u)},{_number(v)}V{_number(w)}"
+            for u, v, w in zip(x[there], low[there], high[there])
+        )
         return f'<path d="{d}" stroke="{self.colour}" fill="none"/>'
 
     def sample(self, x: float, y: float) -> str:
@@ -293,7 +340,11 @@ class Rule:
         if not 0 <= place <= 1:
             return ""
         at = place * length if self.vertical else (1 - place) * length
-        d = f"M{_number(at)},0V{_number(frame.height)}" if self.vertical else f"M0,{_number(at)}H{_number(frame.width)}"
+        d = (
+            f"M{_number(at)},0V{_number(frame.height)}"
+            if self.vertical
+            else f"M0,{_number(at)}H{_number(frame.width)}"
+        )
         if self.vertical:
             right = place > 0.7  # the text is on the side where there is room
             place_of_text = f'x="{_number(at + (-5 if right else 5))}" y="13" text-anchor="{"end" if right else "start"}"'
@@ -307,7 +358,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Filled polygons, each with a colour, a text that appears under the pointer and, where `links` has one, a link."""
+    """Filled polygons, each with a colour, a text that appears under the pointer and, where `links`
+    has one, a link."""
 
     corners: Sequence[Sequence[tuple[float, float]]]
     fills: Sequence[str]
@@ -337,8 +389,10 @@ class Raster:
     label: str = ""
 
     def drawn(self, frame: Frame) -> str:
-        return (f'<image href="{escape(self.uri)}" width="{_number(frame.width)}" height="{_number(frame.height)}" '
-                'preserveAspectRatio="none" style="image-rendering:pixelated"/>')
+        return (
+            f'<image href="{escape(self.uri)}" width="{_number(frame.width)}" height="{_number(frame.height)}" '
+            'preserveAspectRatio="none" style="image-rendering:pixelated"/>'
+        )
 
     def sample(self, x: float, y: float) -> str:
         return ""
@@ -346,7 +400,10 @@ class Raster:
 
 # --- drawing ---
 
-def _text(x: float, y: float, text: str, anchor: str = "middle", kind: str = "tick", turned: bool = False) -> str:
+
+def _text(
+    x: float, y: float, text: str, anchor: str = "middle", kind: str = "tick", turned: bool = False
+) -> str:
     turn = f' transform="rotate(-90 {_number(x)} {_number(y)})"' if turned else ""
     return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"{turn}>{escape(text)}</text>'
 
@@ -356,7 +413,10 @@ def _x_axis(frame: Frame, top: float) -> str:
     parts = []
     for tick in ticks(frame.x, most=max(2, int(frame.width / 65))):
         at = _LEFT + float(frame.x.place(tick)) * frame.width
-        parts.append(f'<path d="M{_number(at)},{_number(bottom)}v5" stroke="{BLACK}"/>' + _text(at, bottom + 18, number_text(tick)))
+        parts.append(
+            f'<path d="M{_number(at)},{_number(bottom)}v5" stroke="{BLACK}"/>'
+            + _text(at, bottom + 18, number_text(tick))
+        )
     return "".join(parts) + _text(_LEFT + frame.width / 2, bottom + 38, frame.x.label, kind="label")
 
 
@@ -364,20 +424,33 @@ def _y_axis(frame: Frame, top: float) -> str:
     parts = []
     for tick in ticks(frame.y, most=max(2, int(frame.height / 40))):
         at = top + (1 - float(frame.y.place(tick))) * frame.height
-        parts.append(f'<path d="M{_LEFT},{_number(at)}h-5" stroke="{BLACK}"/>' + _text(_LEFT - 8, at + 4, number_text(tick), "end"))
-    return "".join(parts) + _text(14, top + frame.height / 2, frame.y.label, kind="label", turned=True)
+        parts.append(
+            f'<path d="M{_LEFT},{_number(at)}h-5" stroke="{BLACK}"/>'
+            + _text(_LEFT - 8, at + 4, number_text(tick), "end")
+        )
+    return "".join(parts) + _text(
+        14, top + frame.height / 2, frame.y.label, kind="label", turned=True
+    )
 
 
 def _bar(frame: Frame, bar: Axis, top: float) -> str:
     """The colours of an axis, and its ticks, at the right of the frame."""
     left, n = _LEFT + frame.width + 12, 64
     step = frame.height / n
-    parts = [f'<rect x="{_number(left)}" y="{top + frame.height - (i + 1) * step:.2f}" width="14" height="{step + 0.5:.2f}" '
-             f'fill="{colour_text((i + 0.5) / n)}"/>' for i in range(n)]
+    parts = [
+        f'<rect x="{_number(left)}" y="{top + frame.height - (i + 1) * step:.2f}" width="14" height="{step + 0.5:.2f}" '
+        f'fill="{colour_text((i + 0.5) / n)}"/>'
+        for i in range(n)
+    ]
     for tick in ticks(bar, most=max(2, int(frame.height / 40))):
         at = top + (1 - float(bar.place(tick))) * frame.height
-        parts.append(f'<path d="M{_number(left + 14)},{_number(at)}h4" stroke="{BLACK}"/>' + _text(left + 21, at + 4, number_text(tick), "start"))
-    return "".join(parts) + _text(left + 92, top + frame.height / 2, bar.label, kind="label", turned=True)
+        parts.append(
+            f'<path d="M{_number(left + 14)},{_number(at)}h4" stroke="{BLACK}"/>'
+            + _text(left + 21, at + 4, number_text(tick), "start")
+        )
+    return "".join(parts) + _text(
+        left + 92, top + frame.height / 2, bar.label, kind="label", turned=True
+    )
 
 
 def _legend(layers: Sequence[Layer], width: float) -> tuple[str, float]:
@@ -388,7 +461,10 @@ def _legend(layers: Sequence[Layer], width: float) -> tuple[str, float]:
         length = 26 + _CHARACTER * len(layer.label) + 14
         if x > 0 and x + length > width:
             x, y = 0.0, y + _LINE
-        parts.append(layer.sample(_LEFT + x + 8, y) + _text(_LEFT + x + 22, y + 4, layer.label, "start", "key"))
+        parts.append(
+            layer.sample(_LEFT + x + 8, y)
+            + _text(_LEFT + x + 22, y + 4, layer.label, "start", "key")
+        )
         x += length
     return "".join(parts), y + 12 if named else 8
 
@@ -404,4 +480,5 @@ def draw(frame: Frame, layers: Sequence[Layer], title: str) -> Markup:
         f'<svg class="plot" viewBox="0 0 {_number(width)} {_number(height)}" width="{_number(width)}" height="{_number(height)}" role="img" '
         f'aria-label="{escape(title)}">{legend}<svg x="{_LEFT}" y="{_number(top)}" {size}>{drawn}</svg>'
         f'<rect x="{_LEFT}" y="{_number(top)}" {size} fill="none" stroke="{BLACK}"/>'
-        f'{_x_axis(frame, top)}{_y_axis(frame, top)}{_bar(frame, frame.bar, top) if frame.bar else ""}</svg>')
+        f'{_x_axis(frame, top)}{_y_axis(frame, top)}{_bar(frame, frame.bar, top) if frame.bar else ""}</svg>'
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Cell = Union[str, int, float, None]
-_LARGEST = 2 ** 63
+_LARGEST = 2**63
 _ABSURD = 1e100  # no flux, no frequency: beyond it, sums and products overflow
 
 
@@ -36,9 +36,11 @@ class Column:
 
 @dataclass(frozen=True)
 class CatalogueFile:
-    """A catalogue. `members` are those of the JSON but for columns and sources; rows have a cell for each column.
+    """A catalogue. `members` are those of the JSON but for columns and sources; rows have a cell
+    for each column.
 
-    A merged catalogue has several images, in `images`, and no members background, detection and quality.
+    A merged catalogue has several images, in `images`, and no members background, detection and
+    quality.
     """
 
     path: Path
@@ -49,12 +51,16 @@ class CatalogueFile:
 
     @property
     def image(self) -> dict[str, Any]:
-        """The image or, of a merged catalogue, what all images have in common: units and, if it is one, the frame."""
+        """The image or, of a merged catalogue, what all images have in common: units and, if it is
+        one, the frame."""
         first = self.images[0] if self.images else {}
         if len(self.images) == 1:
             return first
-        return {name: first.get(name) for name in ("unit", "flux_unit", "frame", "equinox")
-                if all(image.get(name) == first.get(name) for image in self.images)}
+        return {
+            name: first.get(name)
+            for name in ("unit", "flux_unit", "frame", "equinox")
+            if all(image.get(name) == first.get(name) for image in self.images)
+        }
 
     @property
     def stem(self) -> Path:
@@ -102,13 +108,22 @@ def text(members: Any, *names: str) -> str:
 
 
 def objects(members: Any, name: str, *numbers: str) -> list[dict[str, Any]]:
-    """A list of objects of JSON, such as `reliability`, without those in which one of these numbers is missing."""
+    """A list of objects of JSON, such as `reliability`, without those in which one of these numbers
+    is missing."""
     items = members.get(name) if isinstance(members, dict) else None
-    return [item for item in items if isinstance(item, dict) and all(math.isfinite(number(item, each)) for each in numbers)] \
-        if isinstance(items, list) else []
+    return (
+        [
+            item
+            for item in items
+            if isinstance(item, dict) and all(math.isfinite(number(item, each)) for each in numbers)
+        ]
+        if isinstance(items, list)
+        else []
+    )
 
 
 # --- files ---
+
 
 def read_text(path: Path) -> str:
     """The text of a file."""
@@ -117,7 +132,9 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise PageError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise PageError(f"{path}: this is no text in UTF-8: give a catalogue as JSON (srcfind -o c.json), or a report (--report r.csv)") from error
+        raise PageError(
+            f"{path}: this is no text in UTF-8: give a catalogue as JSON (srcfind -o c.json), or a report (--report r.csv)"
+        ) from error
 
 
 def _integer(digits: str) -> int | float:
@@ -130,36 +147,53 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         members = json.loads(read_text(path), parse_int=_integer)
     except (ValueError, RecursionError) as error:
-        raise PageError(f"{path}: this is no JSON ({error}): search the image again with -o NAME.json") from error
+        raise PageError(
+            f"{path}: this is no JSON ({error}): search the image again with -o NAME.json"
+        ) from error
     if not isinstance(members, dict) or not isinstance(members.get("srcfind"), str):
-        raise PageError(f"{path}: this is no catalogue of srcfind: search the image with -o NAME.json")
+        raise PageError(
+            f"{path}: this is no catalogue of srcfind: search the image with -o NAME.json"
+        )
     return members
 
 
 def _columns(path: Path, items: Any) -> list[Column]:
-    if not isinstance(items, list) or not all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in items):
+    if not isinstance(items, list) or not all(
+        isinstance(item, dict) and isinstance(item.get("name"), str) for item in items
+    ):
         raise PageError(f"{path}: the catalogue does not tell its columns: search the image again")
-    return [Column(item["name"], text(item, "unit"), text(item, "ucd"), text(item, "description")) for item in items]
+    return [
+        Column(item["name"], text(item, "unit"), text(item, "ucd"), text(item, "description"))
+        for item in items
+    ]
 
 
 def _row(path: Path, source: Any, names: Iterable[str]) -> list[Cell]:
     cells = [source.get(name) for name in names] if isinstance(source, dict) else [[]]
     if not all(cell is None or isinstance(cell, (str, int, float)) for cell in cells):
-        raise PageError(f"{path}: a source is not an object of numbers and texts: search the image again")
+        raise PageError(
+            f"{path}: a source is not an object of numbers and texts: search the image again"
+        )
     return [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in cells]
 
 
 def _images(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:
     entries = members.get("images")
-    images = [entry.get("image") if isinstance(entry, dict) else None for entry in entries] if isinstance(entries, list) \
+    images = (
+        [entry.get("image") if isinstance(entry, dict) else None for entry in entries]
+        if isinstance(entries, list)
         else [members.get("image")]
+    )
     if not all(isinstance(image, dict) for image in images):
-        raise PageError(f"{path}: the catalogue does not describe its image: search the image again")
+        raise PageError(
+            f"{path}: the catalogue does not describe its image: search the image again"
+        )
     return [image for image in images if image is not None]
 
 
 def _merged_completeness(path: Path, members: dict[str, Any]) -> dict[str, Any] | None:
-    """`completeness` of a merged catalogue, which stands in a table beside it; None where there is none, or one of other images."""
+    """`completeness` of a merged catalogue, which stands in a table beside it; None where there is
+    none, or one of other images."""
     try:
         table = _read_json(path.with_suffix(".completeness.json"))
     except PageError:
@@ -167,21 +201,39 @@ def _merged_completeness(path: Path, members: dict[str, Any]) -> dict[str, Any] 
     if table.get("images") != members.get("images"):
         return None
     names = {"E_Completeness": "error"}
-    return {"flux": [{names.get(name, name.lower()): value for name, value in each.items()} for each in objects(table, "completeness_bins")]}
+    return {
+        "flux": [
+            {names.get(name, name.lower()): value for name, value in each.items()}
+            for each in objects(table, "completeness_bins")
+        ]
+    }
 
 
 def read_catalogue(path: Path) -> CatalogueFile:
     """Reads a catalogue, or a merged one with its table of completeness."""
     members = _read_json(path)
-    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability"),
-                       ("injections", "injected sources")):
+    for name, what in (
+        ("gaussians", "Gaussians"),
+        ("planes", "planes"),
+        ("completeness_bins", "completeness"),
+        ("reliability_bins", "reliability"),
+        ("injections", "injected sources"),
+    ):
         if name in members:
             raise OtherTable(f"{path}: this is a table of {what}: give the catalogue beside it")
     sources = members.pop("sources", None)
     if not isinstance(sources, list):
-        raise PageError(f"{path}: there is no list of sources: give a catalogue that srcfind wrote with -o NAME.json")
+        raise PageError(
+            f"{path}: there is no list of sources: give a catalogue that srcfind wrote with -o NAME.json"
+        )
     columns = _columns(path, members.pop("columns", None))
     names = [column.name for column in columns]
     if "images" in members:
         members["completeness"] = _merged_completeness(path, members)
-    return CatalogueFile(path, members, _images(path, members), columns, [_row(path, source, names) for source in sources])
+    return CatalogueFile(
+        path,
+        members,
+        _images(path, members),
+        columns,
+        [_row(path, source, names) for source in sources],
+    )

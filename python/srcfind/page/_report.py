@@ -35,7 +35,8 @@ def numbers(text: str, separator: str | None, n: int) -> list[float]:
 
 @dataclass
 class Tile:
-    """A row of a report: an image, or one plane of it. `cells` has its texts, by column; a column that it lacks is empty."""
+    """A row of a report: an image, or one plane of it. `cells` has its texts, by column; a column
+    that it lacks is empty."""
 
     cells: dict[str, str] = field(repr=False)
 
@@ -68,16 +69,24 @@ class Tile:
 
     @property
     def corners(self) -> NDArray[Any] | None:
-        """Longitude and latitude (degrees) of the corners, a row each; None where they are not known."""
+        """Longitude and latitude (degrees) of the corners, a row each; None where they are not
+        known."""
         values = numbers(self.text("footprint"), None, 8)
         corners = np.reshape(values, (-1, 2))
-        return corners if len(corners) and (np.abs(corners[:, 1]) <= 90).all() and (np.abs(corners[:, 0]) <= 720).all() else None
+        return (
+            corners
+            if len(corners)
+            and (np.abs(corners[:, 1]) <= 90).all()
+            and (np.abs(corners[:, 0]) <= 720).all()
+            else None
+        )
 
 
 @dataclass
 class Report:
-    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this report lacks; n_cut: rows that have not
-    as many cells as the first line, as the one that is being written."""
+    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this
+    report lacks; n_cut: rows that have not as many cells as the first line, as the one that is
+    being written."""
 
     path: Path
     tiles: list[Tile]
@@ -89,25 +98,32 @@ _COLUMNS = ("message", "sources", "rms_median", "seconds", "catalogue", "plane",
 
 
 def read_report(path: Path) -> Report:
-    """Reads a report. Of an image that has several rows, as where reports were joined, the last one counts."""
+    """Reads a report. Of an image that has several rows, as where reports were joined, the last one
+    counts."""
     csv.field_size_limit(_LONGEST)
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
             rows = csv.reader(stream)
             names: list[str] = next(rows, [])
             if "Source_id" in names:
-                raise PageError(f"{path}: this is a catalogue: pages are made of JSON, so search the image again with -o NAME.json")
+                raise PageError(
+                    f"{path}: this is a catalogue: pages are made of JSON, so search the image again with -o NAME.json"
+                )
             if not set(_NEEDED) <= set(names):
-                raise PageError(f"{path}: this is no report of srcfind: its first line does not name image and status")
+                raise PageError(
+                    f"{path}: this is no report of srcfind: its first line does not name image and status"
+                )
             tiles, n_cut = {}, 0
             for row in rows:
                 if len(row) != len(names):
                     n_cut += len(row) > 0  # of an empty line there are no cells
-                elif row != names:         # a line of names is there where reports were joined
+                elif row != names:  # a line of names is there where reports were joined
                     tile = Tile(dict(zip(names, row)))
                     tiles[tile.text("image"), tile.text("plane")] = tile
     except OSError as error:
         raise PageError(f"{path}: {error.strerror}") from None
     except csv.Error as error:
         raise PageError(f"{path}: this is no report of srcfind: {error}") from None
-    return Report(path, list(tiles.values()), [name for name in _COLUMNS if name not in names], n_cut)
+    return Report(
+        path, list(tiles.values()), [name for name in _COLUMNS if name not in names], n_cut
+    )

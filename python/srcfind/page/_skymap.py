@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LARGEST, _LEFT, _BOTTOM, _TOP = 760, 64, 30, 10  # pixels
-_STEPS = (90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)  # degrees between lines
-_LINES = 6         # of either coordinate, about
-_ALONG = 181       # points of a line
+# degrees between lines
+_STEPS = (90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+_LINES = 6  # of either coordinate, about
+_ALONG = 181  # points of a line
 
 
 @dataclass(frozen=True)
 class Place:
-    """A footprint: its corners (longitude and latitude in degrees, a row each), a text, a link or "", whether it is marked, and a
-    colour for each way of colouring."""
+    """A footprint: its corners (longitude and latitude in degrees, a row each), a text, a link or
+    "", whether it is marked, and a colour for each way of colouring."""
 
     corners: Array
     text: str
@@ -70,10 +71,14 @@ def _path(points: Array, end: str = "") -> str:
 
 # --- the lines of the coordinates ---
 
+
 def _span(corners: Array) -> tuple[float, float, float, float]:
-    """Least and greatest longitude (of which the first may be negative) and latitude, a bit beyond the footprints."""
+    """Least and greatest longitude (of which the first may be negative) and latitude, a bit beyond
+    the footprints."""
     low, high = float(corners[:, 1].min()), float(corners[:, 1].max())
-    middle = math.degrees(math.atan2(np.sin(np.radians(corners[:, 0])).sum(), np.cos(np.radians(corners[:, 0])).sum()))
+    middle = math.degrees(
+        math.atan2(np.sin(np.radians(corners[:, 0])).sum(), np.cos(np.radians(corners[:, 0])).sum())
+    )
     away = (corners[:, 0] - middle + 180) % 360 - 180
     margin = 0.2 * max(high - low, 1e-3)
     wide = margin / max(math.cos(math.radians(max(abs(low), abs(high)))), 0.01)
@@ -89,8 +94,9 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _crossing(points: Array, axis: int, value: float, length: float) -> float | None:
-    """Where a line crosses a border of the frame (where coordinate `axis` has a value), along that border; None where it does not."""
-    for (before, after) in zip(points[:-1], points[1:]):
+    """Where a line crosses a border of the frame (where coordinate `axis` has a value), along that
+    border; None where it does not."""
+    for before, after in zip(points[:-1], points[1:]):
         if (before[axis] - value) * (after[axis] - value) <= 0 and before[axis] != after[axis]:
             share = (value - before[axis]) / (after[axis] - before[axis])
             at = float(before[1 - axis] + share * (after[1 - axis] - before[1 - axis]))
@@ -104,43 +110,58 @@ def _grid(projection: _Projection, corners: Array) -> tuple[str, str]:
     west, east, low, high = _span(corners)
     lines, labels = [], []
     for lat in _ticks(low, high):
-        points = projection.pixels(np.column_stack([np.linspace(west, east, _ALONG), np.full(_ALONG, lat)]))
+        points = projection.pixels(
+            np.column_stack([np.linspace(west, east, _ALONG), np.full(_ALONG, lat)])
+        )
         lines.append(_path(points))
         at = _crossing(points, 0, 0, projection.height)
         if at is not None:
-            labels.append(f'<text class="tick" x="{_LEFT - 6}" y="{_TOP + at + 4:.1f}" text-anchor="end">{number_text(lat)}°</text>')
+            labels.append(
+                f'<text class="tick" x="{_LEFT - 6}" y="{_TOP + at + 4:.1f}" text-anchor="end">{number_text(lat)}°</text>'
+            )
     last = -99.0
     for lon in sorted({round(lon % 360, 6): lon for lon in _ticks(west, east)}.values()):
-        points = projection.pixels(np.column_stack([np.full(_ALONG, lon), np.linspace(low, high, _ALONG)]))
+        points = projection.pixels(
+            np.column_stack([np.full(_ALONG, lon), np.linspace(low, high, _ALONG)])
+        )
         lines.append(_path(points))
         at = _crossing(points, 1, projection.height, projection.width)
         if at is not None and abs(at - last) > 45:
             last = at
-            labels.append(f'<text class="tick" x="{_LEFT + at:.1f}" y="{_TOP + projection.height + 16:.1f}" '
-                          f'text-anchor="middle">{number_text(lon % 360)}°</text>')
+            labels.append(
+                f'<text class="tick" x="{_LEFT + at:.1f}" y="{_TOP + projection.height + 16:.1f}" '
+                f'text-anchor="middle">{number_text(lon % 360)}°</text>'
+            )
     return f'<path class="grid" d="{"".join(lines)}"/>', "".join(labels)
 
 
 # --- the map ---
 
+
 def _shape(place: Place, number: int, points: Array) -> str:
     colours = ";".join(f"--{name}:{colour}" for name, colour in place.colours.items())
     href = f' href="{escape(place.link)}"' if place.link else ""
     marked = " odd" if place.is_marked else ""
-    return (f'<a class="tile{marked}" id="tile-{number}" tabindex="-1" style="{escape(colours)}"{href}>'
-            f'<title>{escape(place.text)}</title><path d="{_path(points, "z")}"/></a>')
+    return (
+        f'<a class="tile{marked}" id="tile-{number}" tabindex="-1" style="{escape(colours)}"{href}>'
+        f'<title>{escape(place.text)}</title><path d="{_path(points, "z")}"/></a>'
+    )
 
 
 def draw_map(places: Sequence[Place], numbers: Sequence[int], title: str) -> Markup:
-    """The map. Each footprint is an element `#tile-N` of the class `tile`, with its colours as properties of CSS; those that are marked
-    are drawn last, and have the class `odd`, too."""
+    """The map. Each footprint is an element `#tile-N` of the class `tile`, with its colours as
+    properties of CSS; those that are marked are drawn last, and have the class `odd`, too."""
     corners = np.concatenate([place.corners for place in places])
     projection = _Projection(corners)
     lines, labels = _grid(projection, corners)
     order = sorted(range(len(places)), key=lambda i: places[i].is_marked)
-    shapes = "".join(_shape(places[i], numbers[i], projection.pixels(places[i].corners)) for i in order)
+    shapes = "".join(
+        _shape(places[i], numbers[i], projection.pixels(places[i].corners)) for i in order
+    )
     width, height = _LEFT + projection.width + 10, _TOP + projection.height + _BOTTOM
     size = f'width="{projection.width:.0f}" height="{projection.height:.0f}"'
-    return Markup(f'<svg class="plot skymap" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="group" '
-                  f'aria-label="{escape(title)}"><svg x="{_LEFT}" y="{_TOP}" {size}>{lines}{shapes}</svg>'
-                  f'<rect x="{_LEFT}" y="{_TOP}" {size} fill="none" stroke="#000"/>{labels}</svg>')
+    return Markup(
+        f'<svg class="plot skymap" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="group" '
+        f'aria-label="{escape(title)}"><svg x="{_LEFT}" y="{_TOP}" {size}>{lines}{shapes}</svg>'
+        f'<rect x="{_LEFT}" y="{_TOP}" {size} fill="none" stroke="#000"/>{labels}</svg>'
+    )

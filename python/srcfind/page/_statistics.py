@@ -1,8 +1,10 @@
-"""Outliers among the tiles of a night: what stands out from its neighbours, or from all tiles, by a robust scatter.
+"""Outliers among the tiles of a night: what stands out from its neighbours, or from all tiles, by a
+robust scatter.
 
-A night has gradients: the noise rises towards the edge of a survey or with the zenith angle. So each figure is compared with the
-plane through those of the nearest tiles, after the parabola through those of all tiles is taken out; fits of least absolute
-deviations find them whatever a few tiles do. The scatter of all tiles around such planes is the unit; it has a floor, below which
+A night has gradients: the noise rises towards the edge of a survey or with the zenith angle. So
+each figure is compared with the plane through those of the nearest tiles, after the parabola
+through those of all tiles is taken out; fits of least absolute deviations find them whatever a few
+tiles do. The scatter of all tiles around such planes is the unit; it has a floor, below which
 nobody cares.
 """
 from __future__ import annotations
@@ -24,14 +26,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-LIMIT = 5.0       # scatters: of 200 tiles and ten figures less than one is beyond by chance, even if tails are wide
-NEIGHBOURS = 12   # that are known of a tile
-_ENOUGH = 6       # that make a plane
-_MANY = 30        # tiles that make a parabola
-FEWEST = 8        # tiles that make a scatter
-_MAD = 1.4826     # standard deviations of a Gaussian in its median absolute deviation
-_ROUNDS = 12      # of the fit
-_BLOCK = 512      # tiles whose distances from all others are in memory at once
+# scatters: of 200 tiles and ten figures less than one is beyond by chance, even if tails are wide
+LIMIT = 5.0
+NEIGHBOURS = 12  # that are known of a tile
+_ENOUGH = 6  # that make a plane
+_MANY = 30  # tiles that make a parabola
+FEWEST = 8  # tiles that make a scatter
+_MAD = 1.4826  # standard deviations of a Gaussian in its median absolute deviation
+_ROUNDS = 12  # of the fit
+_BLOCK = 512  # tiles whose distances from all others are in memory at once
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Outlier:
 
 # --- neighbours ---
 
+
 def centres_of(tiles: list[Tile]) -> Array:
     """Unit vectors of the middles of the footprints; NaN where there is none."""
     centres = np.full((len(tiles), 3), np.nan)
@@ -58,13 +62,14 @@ def centres_of(tiles: list[Tile]) -> Array:
 
 
 def neighbours_of(centres: Array, groups: Array) -> Array:
-    """Indices of the nearest tiles of the same group, a row for each tile, nearest first; -1 where there are no more."""
+    """Indices of the nearest tiles of the same group, a row for each tile, nearest first; -1 where
+    there are no more."""
     found = np.full((len(centres), NEIGHBOURS), -1)
     for group in np.unique(groups):
         members = np.flatnonzero((groups == group) & np.isfinite(centres[:, 0]))
         k = min(NEIGHBOURS, len(members) - 1)
         for start in range(0, len(members), _BLOCK) if k > 0 else ():
-            block = members[start:start + _BLOCK]
+            block = members[start : start + _BLOCK]
             closeness = centres[block] @ centres[members].T
             closeness[np.arange(len(block)), np.arange(start, start + len(block))] = -2  # itself
             order = np.argsort(-closeness, axis=1, kind="stable")[:, :k]
@@ -73,7 +78,8 @@ def neighbours_of(centres: Array, groups: Array) -> Array:
 
 
 def groups_of(tiles: list[Tile]) -> Array:
-    """A number for each tile; tiles are compared with those of the same plane, where these are enough."""
+    """A number for each tile; tiles are compared with those of the same plane, where these are
+    enough."""
     planes = [tile.text("plane") for tile in tiles]
     enough = {plane for plane, n in Counter(planes).items() if n >= FEWEST}
     numbers = {plane: i for i, plane in enumerate(sorted(enough))}
@@ -82,6 +88,7 @@ def groups_of(tiles: list[Tile]) -> Array:
 
 # --- scatter ---
 
+
 def scatter_of(values: Array) -> float:
     """The robust standard deviation around 0; 0 where there are no values."""
     finite = np.abs(values[np.isfinite(values)])
@@ -89,7 +96,8 @@ def scatter_of(values: Array) -> float:
 
 
 def _robust_fit(x: Array, y: Array, floor: float) -> Array:
-    """The coefficients of least absolute deviations of y from x times them, by weights; deviations below the floor count alike."""
+    """The coefficients of least absolute deviations of y from x times them, by weights; deviations
+    below the floor count alike."""
     weights = np.ones(len(y))
     for _ in range(_ROUNDS):
         fit = np.linalg.lstsq(x * weights[:, None], y * weights, rcond=None)[0]
@@ -98,26 +106,30 @@ def _robust_fit(x: Array, y: Array, floor: float) -> Array:
 
 
 def _trend(values: Array, centres: Array, floor: float) -> Array:
-    """The parabola through the values of all tiles, at each of them: of a night whose noise rises towards all edges; 0 where there
-    are too few tiles."""
+    """The parabola through the values of all tiles, at each of them: of a night whose noise rises
+    towards all edges; 0 where there are too few tiles."""
     known = np.isfinite(values) & np.isfinite(centres[:, 0])
     if known.sum() < _MANY:
         return np.zeros(len(values))
     middle = np.nansum(centres, axis=0)
-    east, north = np.nan_to_num(offsets(middle / max(float(np.linalg.norm(middle)), 1e-12), centres)).T
+    east, north = np.nan_to_num(
+        offsets(middle / max(float(np.linalg.norm(middle)), 1e-12), centres)
+    ).T
     east, north = (axis / max(float(np.abs(axis).max()), 1e-12) for axis in (east, north))
-    x = np.column_stack([np.ones(len(values)), east, north, east ** 2, east * north, north ** 2])
+    x = np.column_stack([np.ones(len(values)), east, north, east**2, east * north, north**2])
     return np.asarray(x @ _robust_fit(x[known], values[known], floor))
 
 
 def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> tuple[Array, Array]:
-    """What the plane through the values of its neighbours has at each tile, and the variance of this relative to that of a
-    tile. NaN where there are too few neighbours."""
+    """What the plane through the values of its neighbours has at each tile, and the variance of
+    this relative to that of a tile. NaN where there are too few neighbours."""
     has = (neighbours >= 0) & np.isfinite(values)[neighbours]
     y = np.where(has, values[neighbours], 0)
     x = np.where(has[..., None], offsets(centres[:, None], centres[neighbours]), 0)
-    size = np.sqrt((x ** 2).sum((1, 2)) / np.maximum(has.sum(1), 1))
-    x = np.concatenate([np.ones((*has.shape, 1)), x / np.maximum(size, 1e-12)[:, None, None]], axis=2)
+    size = np.sqrt((x**2).sum((1, 2)) / np.maximum(has.sum(1), 1))
+    x = np.concatenate(
+        [np.ones((*has.shape, 1)), x / np.maximum(size, 1e-12)[:, None, None]], axis=2
+    )
     weights = has.astype(float)
     damping = np.diag([1e-9, 0.05, 0.05])  # of slopes, where all neighbours are in a line
     for _ in range(_ROUNDS):
@@ -126,14 +138,20 @@ def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> t
         fit = np.linalg.solve(matrix, np.einsum("tki,tk,tk->ti", x, weights, y)[..., None])[..., 0]
         weights = has / np.maximum(np.abs(y - np.einsum("tki,ti->tk", x, fit)), floor)
     n = has.sum(1)
-    inverse = np.linalg.inv(np.einsum("tki,tk,tkj->tij", x, has, x) + np.maximum(n, 1)[:, None, None] * damping)
+    inverse = np.linalg.inv(
+        np.einsum("tki,tk,tkj->tij", x, has, x) + np.maximum(n, 1)[:, None, None] * damping
+    )
     enough = n >= _ENOUGH
     return np.where(enough, fit[:, 0], np.nan), np.where(enough, inverse[:, 0, 0], np.nan)
 
 
-def compare(values: Array, floor: float, centres: Array | None, neighbours: Array | None) -> tuple[Array, Array]:
-    """What is expected of each tile, and by how many scatters its value is above that. Without neighbours, or where these are
-    too few, the median of all tiles is expected. NaN where there is no value, or where all tiles are too few."""
+def compare(
+    values: Array, floor: float, centres: Array | None, neighbours: Array | None
+) -> tuple[Array, Array]:
+    """What is expected of each tile, and by how many scatters its value is above that. Without
+    neighbours, or where these are too few, the median of all tiles is expected. NaN where there is
+    no value, or where all tiles are too few.
+    """
     finite = np.isfinite(values)
     if finite.sum() < FEWEST:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
@@ -152,10 +170,13 @@ def compare(values: Array, floor: float, centres: Array | None, neighbours: Arra
 
 # --- figures ---
 
+
 @dataclass(frozen=True)
 class Figure:
-    """What is compared: the value of a tile, on a scale on which scatter is even; the floor of the scatter, whether neighbours
-    let expect a value, and whether a small one is odd, too; and the words for a value and the expected one."""
+    """What is compared: the value of a tile, on a scale on which scatter is even; the floor of the
+    scatter, whether neighbours let expect a value, and whether a small one is odd, too; and the
+    words for a value and the expected one.
+    """
 
     name: str
     value: Callable[[Tile], float]
@@ -177,6 +198,7 @@ def _counts(n: float) -> float:
 def _count_words(what: str, column: str) -> Callable[[Tile, float, float], str]:
     def words(tile: Tile, value: float, expected: float) -> str:
         return f"{tile.text(column)} {what}; expected: {max(expected, 0) ** 2 / 4 - 0.375:.0f}"
+
     return words
 
 
@@ -190,19 +212,52 @@ def _background(tile: Tile) -> float:
 
 
 FIGURES = (
-    Figure("rms", lambda tile: _log(tile.number("rms_median")), 0.06,
-           lambda tile, value, expected: f"rms {math.exp(value):.4g} {tile.unit}: {math.exp(value - expected):.3g} times the expected one"),
-    Figure("sources", lambda tile: _counts(tile.number("sources")), 1.0, _count_words("sources", "sources")),
-    Figure("negative", lambda tile: _counts(tile.number("negative")), 1.0, _count_words("negative sources", "negative"), both_ways=False),
-    Figure("beam", _beam_size, 0.05,
-           lambda tile, value, expected: f"beam {math.exp(value):.3g} arcsec: {math.exp(value - expected):.3g} times the expected one"),
-    Figure("background", _background, 0.2,
-           lambda tile, value, expected: f"background {value:.3g} rms; expected: {expected:.2g}"),
-    Figure("zeros", lambda tile: tile.number("zeros"), 0.05,
-           lambda tile, value, expected: f"{100 * value:.0f}% of the pixels are 0; expected: {100 * max(expected, 0):.0f}%", both_ways=False),
-    Figure("seconds", lambda tile: _log(max(tile.number("seconds"), 0.1)), 0.2,
-           lambda tile, value, expected: f"took {tile.text('seconds')} s: {math.exp(value - expected):.3g} times as long as others",
-           by_place=False, both_ways=False),
+    Figure(
+        "rms",
+        lambda tile: _log(tile.number("rms_median")),
+        0.06,
+        lambda tile, value, expected: f"rms {math.exp(value):.4g} {tile.unit}: {math.exp(value - expected):.3g} times the expected one",
+    ),
+    Figure(
+        "sources",
+        lambda tile: _counts(tile.number("sources")),
+        1.0,
+        _count_words("sources", "sources"),
+    ),
+    Figure(
+        "negative",
+        lambda tile: _counts(tile.number("negative")),
+        1.0,
+        _count_words("negative sources", "negative"),
+        both_ways=False,
+    ),
+    Figure(
+        "beam",
+        _beam_size,
+        0.05,
+        lambda tile, value, expected: f"beam {math.exp(value):.3g} arcsec: {math.exp(value - expected):.3g} times the expected one",
+    ),
+    Figure(
+        "background",
+        _background,
+        0.2,
+        lambda tile, value, expected: f"background {value:.3g} rms; expected: {expected:.2g}",
+    ),
+    Figure(
+        "zeros",
+        lambda tile: tile.number("zeros"),
+        0.05,
+        lambda tile, value, expected: f"{100 * value:.0f}% of the pixels are 0; expected: {100 * max(expected, 0):.0f}%",
+        both_ways=False,
+    ),
+    Figure(
+        "seconds",
+        lambda tile: _log(max(tile.number("seconds"), 0.1)),
+        0.2,
+        lambda tile, value, expected: f"took {tile.text('seconds')} s: {math.exp(value - expected):.3g} times as long as others",
+        by_place=False,
+        both_ways=False,
+    ),
 )
 
 
@@ -210,14 +265,23 @@ def _blank_words(tile: Tile, value: float, expected: float) -> str:
     return f"{100 * value:.0f}% of the pixels are blank; expected: {100 * max(expected, 0):.0f}%"
 
 
-def _odd(figure: Figure, tiles: list[Tile], values: Array, centres: Array, neighbours: Array) -> list[Outlier]:
+def _odd(
+    figure: Figure, tiles: list[Tile], values: Array, centres: Array, neighbours: Array
+) -> list[Outlier]:
     places = (centres, neighbours) if figure.by_place else (None, None)
     expected, significance = compare(values, figure.floor, *places)
     is_odd = significance > LIMIT
     if figure.both_ways:
         is_odd |= significance < -LIMIT
-    return [Outlier(int(i), figure.name, abs(float(significance[i])), figure.words(tiles[i], values[i], expected[i]))
-            for i in np.flatnonzero(is_odd)]
+    return [
+        Outlier(
+            int(i),
+            figure.name,
+            abs(float(significance[i])),
+            figure.words(tiles[i], values[i], expected[i]),
+        )
+        for i in np.flatnonzero(is_odd)
+    ]
 
 
 def unit_of(tiles: list[Tile]) -> str:
@@ -233,16 +297,38 @@ def _without_figures(tiles: list[Tile]) -> list[Outlier]:
         if tile.text("status") == "failed":
             odd.append(Outlier(i, "status", math.inf, tile.text("message") or "failed"))
         elif tile.is_done and tile.unit != unit:
-            odd.append(Outlier(i, "unit", math.inf, f"unit {tile.unit or 'not known'}, where most tiles have {unit or 'none'}"))
+            odd.append(
+                Outlier(
+                    i,
+                    "unit",
+                    math.inf,
+                    f"unit {tile.unit or 'not known'}, where most tiles have {unit or 'none'}",
+                )
+            )
         elif tile.is_done and tile.number("rms_median") == 0:
-            odd.append(Outlier(i, "rms", math.inf, "rms 0: all pixels that the clip kept have one value"))
+            odd.append(
+                Outlier(i, "rms", math.inf, "rms 0: all pixels that the clip kept have one value")
+            )
     return odd
 
 
 def outliers(tiles: list[Tile], blank: Array, centres: Array, neighbours: Array) -> list[Outlier]:
-    """The tiles that stand out, by the report and by the share of their pixels that is blank (NaN where it is not known)."""
+    """The tiles that stand out, by the report and by the share of their pixels that is blank (NaN
+    where it is not known)."""
     found, unit = _without_figures(tiles), unit_of(tiles)
     for figure in FIGURES:
-        values = np.array([figure.value(tile) if tile.is_done and tile.unit == unit else math.nan for tile in tiles], float)
+        values = np.array(
+            [
+                figure.value(tile) if tile.is_done and tile.unit == unit else math.nan
+                for tile in tiles
+            ],
+            float,
+        )
         found += _odd(figure, tiles, values, centres, neighbours)
-    return found + _odd(Figure("blank", lambda tile: math.nan, 0.05, _blank_words, both_ways=False), tiles, blank, centres, neighbours)
+    return found + _odd(
+        Figure("blank", lambda tile: math.nan, 0.05, _blank_words, both_ways=False),
+        tiles,
+        blank,
+        centres,
+        neighbours,
+    )

@@ -23,14 +23,14 @@ static bool shape_outline(const struct jacobian *to_pixels, double major, double
 
 /* An ellipse in pixels of the image as one on the sheet, where its semi-axes are at least `least`.
  * An axis of many sheets is shortened to a few: what is on the sheet looks the same. */
-static struct outline on_sheet(const struct view *v, const struct outline *o, double least) {
+static struct outline on_sheet(const struct canvas *v, const struct outline *o, double least) {
     const double most = 4 * (v->width + v->height);
-    return (struct outline){view_x(v, o->x), view_y(v, o->y),
+    return (struct outline){canvas_x(v, o->x), canvas_y(v, o->y),
                             fmin(fmax(o->major * v->scale, least), most),
                             fmin(fmax(o->minor * v->scale, least), most), o->angle};
 }
 
-static void trace(const struct view *v, const struct outline *o) {
+static void trace(const struct canvas *v, const struct outline *o) {
     const struct cairo *c = v->cairo;
     if (o->minor > v->width + v->height) /* it is around the sheet */
         return;
@@ -108,7 +108,7 @@ static const struct colour *colour_of(const struct srcfind_catalogue *c,
     return i < scales->n ? &of_scales[i % 3] : &red;
 }
 
-static enum srcfind_status make_mark(const struct view *v, struct wcs *wcs,
+static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
                                      const struct srcfind_catalogue *c,
                                      const struct srcfind_source *s, struct mark *mark,
                                      struct error *error) {
@@ -135,7 +135,7 @@ static enum srcfind_status make_mark(const struct view *v, struct wcs *wcs,
 
 /* Makes the ellipse of one of the Gaussians of a source. It is half as large as one of a source, so
  * that it is inside of that. */
-static enum srcfind_status make_part(const struct view *v, struct wcs *wcs,
+static enum srcfind_status make_part(const struct canvas *v, struct wcs *wcs,
                                      const struct srcfind_catalogue *c,
                                      const struct srcfind_source *part, struct mark *mark,
                                      struct error *error) {
@@ -169,7 +169,7 @@ static bool choose_marks(const struct srcfind_catalogue *c, double *least) {
     return true;
 }
 
-enum srcfind_status marks_make(struct marks *marks, const struct view *v, struct wcs *wcs,
+enum srcfind_status marks_make(struct marks *marks, const struct canvas *v, struct wcs *wcs,
                                const struct srcfind_catalogue *c, struct error *error) {
     double least;
     int64_t n_parts = 0;
@@ -195,7 +195,7 @@ void marks_clear(struct marks *marks) {
     free(marks->marks);
 }
 
-static void draw_mark(const struct view *v, const struct mark *mark) {
+static void draw_mark(const struct canvas *v, const struct mark *mark) {
     static const double dashes[] = {4, 3};
     const struct cairo *c = v->cairo;
     const double width = mark->kinds & MARK_GAUSSIAN ? 0.6 : 1.2;
@@ -210,7 +210,7 @@ static void draw_mark(const struct view *v, const struct mark *mark) {
     c->cairo_set_dash(v->sheet, dashes, 0, 0);
 }
 
-void marks_draw(const struct marks *marks, const struct view *v) {
+void marks_draw(const struct marks *marks, const struct canvas *v) {
     for (int64_t i = 0; i < marks->n; i++)
         draw_mark(v, &marks->marks[i]);
 }
@@ -220,7 +220,7 @@ void marks_draw(const struct marks *marks, const struct view *v) {
 enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
 
 /* Moves the beam and its box to a corner: 0 is the lower left one, 3 the upper right one. */
-static void move_beam(struct beam_mark *beam, const struct view *v, int corner, double radius) {
+static void move_beam(struct beam_mark *beam, const struct canvas *v, int corner, double radius) {
     struct outline *o = &beam->outline;
     o->x = corner % 2 ? v->left + v->width - GAP - radius : v->left + GAP + radius;
     o->y = corner < 2 ? v->top + v->height - GAP - radius : v->top + GAP + radius;
@@ -237,7 +237,7 @@ static int64_t count_touched(const struct marks *marks, const struct box *box) {
 }
 
 enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
-                                    const struct view *v, struct wcs *wcs,
+                                    const struct canvas *v, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error) {
     enum { CORNERS = 4 };
     struct outline outline = {0};
@@ -271,7 +271,7 @@ enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *
 }
 
 /* A white square behind the beam. */
-static void draw_box(const struct view *v, const struct box *box) {
+static void draw_box(const struct canvas *v, const struct box *box) {
     const struct cairo *c = v->cairo;
     c->cairo_rectangle(v->sheet, box->left, box->top, box->right - box->left,
                        box->bottom - box->top);
@@ -281,7 +281,7 @@ static void draw_box(const struct view *v, const struct box *box) {
     c->cairo_stroke(v->sheet);
 }
 
-void marks_draw_beam(const struct beam_mark *beam, const struct view *v) {
+void marks_draw_beam(const struct beam_mark *beam, const struct canvas *v) {
     const struct cairo *c = v->cairo;
     if (!beam->is_there)
         return;

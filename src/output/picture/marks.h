@@ -4,8 +4,8 @@
 
 #include "input/wcs.h"
 #include "output/catalogue.h"
+#include "output/picture/canvas.h"
 #include "output/picture/outline.h"
-#include "output/picture/view.h"
 
 /* More sources than this would cover the map: those of highest |SNR| are marked. */
 enum { MOST_MARKS = 5000 };
@@ -51,22 +51,22 @@ struct beam_mark {
  * shape. A source of several Gaussians has one for each of them, too. Without sky coordinates the
  * ellipse surrounds the pixels. wcs may be NULL. Clear the marks also after an error. Errors:
  * memory. */
-enum srcfind_status marks_make(struct marks *marks, const struct view *view, struct wcs *wcs,
+enum srcfind_status marks_make(struct marks *marks, const struct canvas *canvas, struct wcs *wcs,
                                const struct srcfind_catalogue *catalogue, struct error *error);
 void marks_clear(struct marks *marks);
 
 /* Draws the ellipses: those of Gaussians as thin lines, those that were not fitted dashed. */
-void marks_draw(const struct marks *marks, const struct view *view);
+void marks_draw(const struct marks *marks, const struct canvas *canvas);
 
 /* Makes the beam's ellipse, in the orientation that it has at the image's centre. It is in the
  * corner whose box touches the fewest marks: the lower left one, if that is one of them. It has no
  * box, and is at the lower left, where the box would hide a third of the map. There is none without
  * a beam or sky coordinates. Errors: memory. */
 enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
-                                    const struct view *view, struct wcs *wcs,
+                                    const struct canvas *canvas, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error);
 
 /* Draws the beam: black on white; without a box, as a line. */
-void marks_draw_beam(const struct beam_mark *beam, const struct view *view);
+void marks_draw_beam(const struct beam_mark *beam, const struct canvas *canvas);
 
 #endif

@@ -111,7 +111,7 @@ static int64_t rank(const struct marks *marks, struct ranked *ranked, struct out
 }
 
 static void measure(const struct marks *marks, const struct ranked *ranked, int64_t n,
-                    const struct view *v, struct number *numbers) {
+                    const struct canvas *v, struct number *numbers) {
     char text[32];
     cairo_text_extents_t extents;
     for (int64_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void measure(const struct marks *marks, const struct ranked *ranked, int6
 }
 
 /* Black with a light line around it, which is then seen on dark pixels, too. */
-static void draw_number(const struct view *v, const struct number *number,
+static void draw_number(const struct canvas *v, const struct number *number,
                         const struct mark *mark) {
     const struct cairo *c = v->cairo;
     char text[32];
@@ -138,7 +138,7 @@ static void draw_number(const struct view *v, const struct number *number,
 }
 
 enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
-                                 const struct view *v, struct error *error) {
+                                 const struct canvas *v, struct error *error) {
     struct ranked *ranked = arrays_allocate(marks->n, sizeof *ranked);
     struct outline *outlines = arrays_allocate(marks->n, sizeof *outlines);
     struct number *numbers = arrays_allocate(marks->n, sizeof *numbers);

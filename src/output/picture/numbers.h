@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
+#include "output/picture/canvas.h"
 #include "output/picture/marks.h"
 #include "output/picture/outline.h"
-#include "output/picture/view.h"
 
 /* More numbers than this would cover the map. */
 enum { MOST_NUMBERS = 500 };
@@ -36,6 +36,6 @@ void numbers_place(struct number *numbers, int64_t n, const struct obstacles *ob
  * there is room, for MOST_NUMBERS of them at most. Adds MARK_NUMBER to the marks that have theirs.
  * Errors: memory. */
 enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
-                                 const struct view *view, struct error *error);
+                                 const struct canvas *canvas, struct error *error);
 
 #endif

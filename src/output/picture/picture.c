@@ -10,13 +10,13 @@
 #include "common/utf8.h"
 #include "measure/jacobian.h"
 #include "output/picture/block_means.h"
+#include "output/picture/canvas.h"
 #include "output/picture/legend.h"
 #include "output/picture/marks.h"
 #include "output/picture/numbers.h"
 #include "output/picture/png.h"
 #include "output/picture/stretch.h"
 #include "output/picture/ticks.h"
-#include "output/picture/view.h"
 
 /* The sheet, in its pixels: 2000 a side at most. The map stands between the margins; it is enlarged
  * where it has fewer pixels than LEAST_MAP. */
@@ -46,7 +46,7 @@ struct sheet {
     int zoom; /* picture pixels along a side of a block */
     int width, height;
     uint32_t *pixels;
-    struct view view;
+    struct canvas canvas;
     unsigned kinds; /* of the marks that are drawn */
 };
 
@@ -81,7 +81,7 @@ static int larger(int a, int b) {
 static void lay_out(struct sheet *s) {
     const int longest = larger((int)s->means.width, (int)s->means.height);
     s->zoom = (LEAST_MAP + longest - 1) / longest;
-    struct view *v = &s->view;
+    struct canvas *v = &s->canvas;
     v->left = LEFT;
     v->top = TOP;
     v->width = (double)s->means.width * s->zoom;
@@ -91,18 +91,18 @@ static void lay_out(struct sheet *s) {
     s->height = TOP + larger((int)v->height, LEAST_BAR) + BOTTOM;
 }
 
-static double bar_left(const struct view *v) {
+static double bar_left(const struct canvas *v) {
     return v->left + v->width + BAR_GAP;
 }
 
-static double bar_height(const struct view *v) {
+static double bar_height(const struct canvas *v) {
     return fmax(v->height, LEAST_BAR);
 }
 
 /* --- the map and the bar of its grey levels --- */
 
 static void fill_map(struct sheet *s) {
-    const int width = (int)s->view.width, height = (int)s->view.height;
+    const int width = (int)s->canvas.width, height = (int)s->canvas.height;
     for (int y = 0; y < height; y++) {
         const float *means = s->means.means + (s->means.height - 1 - y / s->zoom) * s->means.width;
         uint32_t *row = s->pixels + (int64_t)(TOP + y) * s->width + LEFT;
@@ -112,7 +112,7 @@ static void fill_map(struct sheet *s) {
 }
 
 static void fill_bar(struct sheet *s) {
-    const int height = (int)bar_height(&s->view), left = (int)bar_left(&s->view);
+    const int height = (int)bar_height(&s->canvas), left = (int)bar_left(&s->canvas);
     for (int y = 0; y < height; y++) {
         const double value = stretch_value(&s->stretch, 1 - (y + 0.5) / height);
         for (int x = 0; x < BAR_WIDTH; x++)
@@ -141,24 +141,24 @@ static double sharp(double at) {
     return floor(at) + 0.5;
 }
 
-static void draw_line(const struct view *v, double x0, double y0, double x1, double y1) {
+static void draw_line(const struct canvas *v, double x0, double y0, double x1, double y1) {
     v->cairo->cairo_move_to(v->sheet, sharp(x0), sharp(y0));
     v->cairo->cairo_line_to(v->sheet, sharp(x1), sharp(y1));
     v->cairo->cairo_stroke(v->sheet);
 }
 
-static double text_width(const struct view *v, const char *text) {
+static double text_width(const struct canvas *v, const char *text) {
     cairo_text_extents_t extents;
     v->cairo->cairo_text_extents(v->sheet, text, &extents);
     return extents.x_advance;
 }
 
-static void draw_text(const struct view *v, double x, double baseline, const char *text) {
+static void draw_text(const struct canvas *v, double x, double baseline, const char *text) {
     v->cairo->cairo_move_to(v->sheet, x, baseline);
     v->cairo->cairo_show_text(v->sheet, text);
 }
 
-static void set_black(const struct view *v) {
+static void set_black(const struct canvas *v) {
     v->cairo->cairo_set_source_rgb(v->sheet, 0, 0, 0);
 }
 
@@ -204,13 +204,13 @@ static bool take(struct taken *taken, double at, double size) {
 
 /* Ticks below the map. */
 static void draw_lower(const struct sheet *s, const struct ticks *ticks) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     const double bottom = v->top + v->height;
     struct taken taken = nothing_taken;
     char name[2 * SRCFIND_TEXT];
     for (int i = 0; i < ticks->n; i++) {
         const char *label = ticks->ticks[i].label;
-        const double x = view_x(v, ticks->ticks[i].at), width = text_width(v, label);
+        const double x = canvas_x(v, ticks->ticks[i].at), width = text_width(v, label);
         draw_line(v, x, bottom, x, bottom + TICK);
         if (take(&taken, x, width + FONT))
             draw_text(v, x - width / 2, bottom + TICK + GAP + FONT, label);
@@ -221,12 +221,12 @@ static void draw_lower(const struct sheet *s, const struct ticks *ticks) {
 
 /* Ticks at the left of the map. */
 static void draw_left(const struct sheet *s, const struct ticks *ticks) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     struct taken taken = nothing_taken;
     char name[2 * SRCFIND_TEXT];
     for (int i = 0; i < ticks->n; i++) {
         const char *label = ticks->ticks[i].label;
-        const double y = view_y(v, ticks->ticks[i].at);
+        const double y = canvas_y(v, ticks->ticks[i].at);
         draw_line(v, v->left - 1, y, v->left - 1 - TICK, y);
         if (take(&taken, y, FONT))
             draw_text(v, v->left - TICK - GAP - text_width(v, label), y + FONT / 3.0, label);
@@ -247,12 +247,12 @@ static enum srcfind_status draw_coordinates(const struct sheet *s, struct error 
     enum srcfind_status status = find_lower(s, &is_lon, error);
     if (status == SRCFIND_OK)
         status = ticks_find(s->wcs, image, &lower, is_lon ? COORDINATE_LON : COORDINATE_LAT,
-                            larger((int)s->view.width / LABEL_WIDTH, 2), &ticks, error);
+                            larger((int)s->canvas.width / LABEL_WIDTH, 2), &ticks, error);
     if (status != SRCFIND_OK)
         return status;
     draw_lower(s, &ticks);
     status = ticks_find(s->wcs, image, &left, is_lon ? COORDINATE_LAT : COORDINATE_LON,
-                        larger((int)s->view.height / LABEL_HEIGHT, 2), &ticks, error);
+                        larger((int)s->canvas.height / LABEL_HEIGHT, 2), &ticks, error);
     if (status == SRCFIND_OK)
         draw_left(s, &ticks);
     return status;
@@ -260,7 +260,7 @@ static enum srcfind_status draw_coordinates(const struct sheet *s, struct error 
 
 /* --- what stands around the map --- */
 
-static void draw_frame(const struct view *v) {
+static void draw_frame(const struct canvas *v) {
     v->cairo->cairo_rectangle(v->sheet, v->left - 0.5, v->top - 0.5, v->width + 1, v->height + 1);
     v->cairo->cairo_stroke(v->sheet);
 }
@@ -282,7 +282,7 @@ static void copy_utf8(const char *text, char *copy, size_t size) {
 /* The frame of the bar, with values in the map's unit, and this unit below. */
 static void draw_bar(const struct sheet *s) {
     enum { STEPS = 8 };
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     const double left = bar_left(v), height = bar_height(v);
     char label[STRETCH_LABEL], unit[2 * SRCFIND_TEXT];
     v->cairo->cairo_rectangle(v->sheet, left - 0.5, v->top - 0.5, BAR_WIDTH + 1, height + 1);
@@ -299,14 +299,14 @@ static void draw_bar(const struct sheet *s) {
 }
 
 /* The baseline of a line of text above the map; 0 is the lowest one. */
-static double title_baseline(const struct view *v, int line) {
+static double title_baseline(const struct canvas *v, int line) {
     return v->top - GAP - FONT / 2.0 - line * 1.5 * FONT;
 }
 
 /* What the ellipses are; in a smaller font where the sheet is narrow. */
 static void draw_legend(const struct sheet *s) {
     enum { LEAST_FONT = 6 };
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     const double room = s->width - v->left - GAP;
     char text[LEGEND_TEXT];
     legend_text(s->kinds, text);
@@ -317,7 +317,7 @@ static void draw_legend(const struct sheet *s) {
 }
 
 static void draw_titles(const struct sheet *s) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     const struct srcfind_catalogue *c = s->catalogue;
     char text[512], name[512], threshold[FORMAT_TEXT];
     copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
@@ -343,7 +343,7 @@ static void draw_titles(const struct sheet *s) {
 
 static enum srcfind_status draw_made_marks(struct sheet *s, struct marks *marks,
                                            struct error *error) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     struct beam_mark beam;
     enum srcfind_status status =
         marks_make_beam(&beam, marks, v, s->wcs, &s->catalogue->image, error);
@@ -358,7 +358,7 @@ static enum srcfind_status draw_made_marks(struct sheet *s, struct marks *marks,
 }
 
 static enum srcfind_status draw_marks(struct sheet *s, struct error *error) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     struct marks marks;
     v->cairo->cairo_save(v->sheet);
     v->cairo->cairo_rectangle(v->sheet, v->left, v->top, v->width, v->height);
@@ -372,7 +372,7 @@ static enum srcfind_status draw_marks(struct sheet *s, struct error *error) {
 }
 
 static enum srcfind_status draw(struct sheet *s, struct error *error) {
-    const struct view *v = &s->view;
+    const struct canvas *v = &s->canvas;
     const struct cairo *c = v->cairo;
     c->cairo_select_font_face(v->sheet, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
                               CAIRO_FONT_WEIGHT_NORMAL);
@@ -394,16 +394,16 @@ static enum srcfind_status draw(struct sheet *s, struct error *error) {
 
 /* Draws with cairo what stands on the map and around it. */
 static enum srcfind_status draw_on_sheet(struct sheet *s, struct error *error) {
-    const struct cairo *c = s->view.cairo;
+    const struct cairo *c = s->canvas.cairo;
     if (!memory_is_there(DRAWING_MEMORY))
         return error_memory(error, "drawing a picture");
     const int stride = s->width * (int)sizeof *s->pixels;
     cairo_surface_t *surface = c->cairo_image_surface_create_for_data(
         (unsigned char *)s->pixels, CAIRO_FORMAT_RGB24, s->width, s->height, stride);
-    s->view.sheet = c->cairo_create(surface);
+    s->canvas.sheet = c->cairo_create(surface);
     const enum srcfind_status status = draw(s, error);
     c->cairo_surface_flush(surface);
-    c->cairo_destroy(s->view.sheet);
+    c->cairo_destroy(s->canvas.sheet);
     c->cairo_surface_destroy(surface);
     return status;
 }
@@ -413,8 +413,8 @@ enum srcfind_status picture_write(const struct image *image,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error) {
     struct sheet s = {.catalogue = catalogue, .wcs = image->wcs};
-    s.view.cairo = cairo_load(error);
-    if (!s.view.cairo)
+    s.canvas.cairo = cairo_load(error);
+    if (!s.canvas.cairo)
         return SRCFIND_ERROR_OUTPUT;
     s.stretch = stretch_of_noise(catalogue);
     enum srcfind_status status = block_means_make(&s.means, &image->source, MOST_MAP,

@@ -1,0 +1,59 @@
+#include "api/input.h"
+
+enum srcfind_status input_open(struct input *input, const char *path, const struct options *options,
+                               struct srcfind_image *metadata, struct error *error) {
+    *input = (struct input){0};
+    enum srcfind_status status = image_open(&input->image, path, &options->image, metadata, error);
+    if (status == SRCFIND_OK)
+        status = user_maps_open(&input->maps, &input->image, metadata, options, error);
+    input_see(input, NULL);
+    return status;
+}
+
+enum srcfind_status input_open_pixels(struct input *input, const struct pixel_source *pixels,
+                                      const char *header, const struct options *options,
+                                      struct srcfind_image *metadata, struct error *error) {
+    *input = (struct input){0};
+    enum srcfind_status status = image_open_memory(
+        &input->image, header, pixels->width, pixels->height, &options->image, metadata, error);
+    input->image.source = *pixels;
+    if (status == SRCFIND_OK)
+        status = user_maps_open(&input->maps, &input->image, metadata, options, error);
+    input_see(input, NULL);
+    return status;
+}
+
+void input_close(struct input *input) {
+    user_maps_close(&input->maps);
+    image_close(&input->image);
+}
+
+void input_see(struct input *input, struct blanks *blanks) {
+    const struct pixel_source *detected = user_map_source(&input->maps, USER_DETECTION);
+    input->pixels = input->image.source;
+    if (detected)
+        input->detected = *detected;
+    if (!blanks)
+        return;
+    input->pixels = blanked_source(&input->blanked[0], &input->image.source, blanks);
+    if (detected)
+        input->detected = blanked_source(&input->blanked[1], detected, blanks);
+}
+
+enum srcfind_status input_read_blanks(struct input *input, struct blanks **blanks,
+                                      struct threads *threads, struct error *error) {
+    const struct pixel_source *image = &input->image.source;
+    if (!user_maps_exist(&input->maps))
+        return SRCFIND_OK;
+    *blanks = blanks_create(image->width * image->height);
+    if (!*blanks)
+        return error_memory(error, "reading a mask or a map");
+    input_see(input, *blanks);
+    (*blanks)->is_complete = !input->maps.images[USER_DETECTION];
+    return user_maps_blanks(&input->maps, *blanks, threads, error);
+}
+
+enum srcfind_status input_unchanged(const struct input *input, struct error *error) {
+    const enum srcfind_status status = image_unchanged(&input->image, error);
+    return status == SRCFIND_OK ? user_maps_unchanged(&input->maps, error) : status;
+}

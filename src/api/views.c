@@ -1,0 +1,90 @@
+#include "api/views.h"
+
+#include <math.h>
+
+#include "api/noise.h"
+
+struct detection views_detection(const struct options *o, const struct noise_choice *noise,
+                                 const struct noise_sources *maps,
+                                 const struct srcfind_image *metadata) {
+    struct detection detection = {.kappa = noise->kappa,
+                                  .threshold = o->threshold,
+                                  .island = o->island,
+                                  .background = noise->background,
+                                  .rms = noise->rms,
+                                  .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
+                                  .min_pixels = o->min_pixels,
+                                  .maps = *maps};
+    noise_choose_box(noise, metadata, &detection);
+    return detection;
+}
+
+struct noise_choice views_noise_beside(const struct noise_choice *noise) {
+    struct noise_choice own = *noise;
+    own.rms = 0;
+    own.background = noise->background == 0 ? 0 : NAN;
+    return own;
+}
+
+/* The view of the image for detection. Its boxes are those of the image that is measured; its
+ * points have its own beam or, where this is not known, that of the image that is measured. */
+static struct view view_of_other(const struct input *input, const struct view *measured,
+                                 const struct options *options) {
+    static const struct noise_sources no_maps = {NULL, NULL};
+    const struct noise_choice noise = views_noise_beside(&options->noise);
+    const struct user_map *map = input->maps.images[USER_DETECTION];
+    struct view view = *measured;
+    view.source = &input->detected;
+    view.detection = views_detection(options, &noise, &no_maps, measured->metadata);
+    view.detection.keep_runs = true;
+    view.unit = map->metadata.unit;
+    if (isfinite(map->metadata.beam_pixels)) {
+        view.image = &map->image;
+        view.metadata = &map->metadata;
+    }
+    return view;
+}
+
+struct views views_of_input(const struct input *input, const struct srcfind_image *metadata,
+                            const struct options *options, struct blanks *blanks) {
+    const struct noise_sources maps = {user_map_source(&input->maps, USER_BACKGROUND),
+                                       user_map_source(&input->maps, USER_RMS)};
+    struct views views = {
+        .measure = {.source = &input->pixels,
+                    .on_device = input->on_device,
+                    .image = &input->image,
+                    .metadata = metadata,
+                    .unit = metadata->unit,
+                    .grid = &GRID_OF_IMAGE,
+                    .detection = views_detection(options, &options->noise, &maps, metadata)},
+        .are_two = input->maps.images[USER_DETECTION],
+        .blanks = blanks};
+    if (views.are_two)
+        views.other = view_of_other(input, &views.measure, options);
+    views.measure.detection.keep_runs = views_need_pixels(&views, options);
+    return views;
+}
+
+struct views views_again(const struct views *views) {
+    struct views again = *views;
+    again.measure.result = again.other.result = (struct detection_result){0};
+    return again;
+}
+
+void views_clear(struct views *views) {
+    view_clear(&views->measure);
+    view_clear(&views->other);
+}
+
+bool views_need_pixels(const struct views *views, const struct options *options) {
+    return options_deblend(options) || noise_sources_exist(&views->measure.detection.maps) ||
+           views->are_two;
+}
+
+struct run_source view_pixels(const struct view *view, struct backend_calls *calls) {
+    return (struct run_source){.source = view->source,
+                               .noise = &view->result.noise,
+                               .user = view->detection.maps,
+                               .gather = view->result.is_on_device ? backend_gather : NULL,
+                               .context = calls};
+}

@@ -1,0 +1,48 @@
+/* The views of a search, and how they are made. */
+#ifndef VIEWS_H
+#define VIEWS_H
+
+#include "api/backend_calls.h"
+#include "api/input.h"
+#include "measure/run_pixels.h"
+#include "measure/view.h"
+
+struct views {
+    struct view measure;
+    struct view other; /* where islands are found, with --detect-on; else they are in `measure` */
+    bool are_two;
+    struct blanks *blanks; /* of two images; else NULL */
+};
+
+/* The view in which islands are found. */
+static inline struct view *views_detect(struct views *views) {
+    return views->are_two ? &views->other : &views->measure;
+}
+
+/* The parameters of a detection in an image, with its noise. maps: in place of the noise. */
+struct detection views_detection(const struct options *options, const struct noise_choice *noise,
+                                 const struct noise_sources *maps,
+                                 const struct srcfind_image *metadata);
+
+/* How the noise of images beside the one that is measured is found: options of the noise are of the
+ * image that is measured, but a background of zero is that of all. */
+struct noise_choice views_noise_beside(const struct noise_choice *noise);
+
+/* The views of an input, which must outlive them, like the blanks: see input_see. */
+struct views views_of_input(const struct input *input, const struct srcfind_image *metadata,
+                            const struct options *options, struct blanks *blanks);
+
+/* Views of the same images that have no result yet. */
+struct views views_again(const struct views *views);
+
+/* Frees the noise and the islands that a search found. */
+void views_clear(struct views *views);
+
+/* Whether rows need the pixels of islands: where islands are divided or fitted, where the user
+ * gives maps of the noise, and where islands are found in another image. */
+bool views_need_pixels(const struct views *views, const struct options *options);
+
+/* The pixels of a view, whose noise was found; calls: of the backend that may have them. */
+struct run_source view_pixels(const struct view *view, struct backend_calls *calls);
+
+#endif

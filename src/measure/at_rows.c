@@ -1,0 +1,229 @@
+#include "measure/at_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "measure/beam_frame.h"
+#include "measure/held_shapes.h"
+#include "measure/world_columns.h"
+
+static const char MEASURING[] = "measuring at given positions";
+
+struct measuring {
+    const struct at_rows_from *from;
+    struct setting setting;
+    int64_t *entry;                    /* of each row: its index among the positions */
+    struct forced_position *positions; /* of each row */
+    int64_t n_rows, entries_capacity, positions_capacity;
+    struct entries_left_out left_out;
+    struct forced forced;
+    struct srcfind_source *rows;
+};
+
+/* --- where --- */
+
+enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
+
+/* Adds those of n positions, from the first on, that have a row. */
+static enum srcfind_status add_rows(struct measuring *m, int64_t first, int n, const double *x,
+                                    const double *y, struct error *error) {
+    const struct positions *p = m->from->positions;
+    if (!GROW(m->entry, m->entries_capacity, m->n_rows + n) ||
+        !GROW(m->positions, m->positions_capacity, m->n_rows + n))
+        return error_memory(error, MEASURING);
+    for (int i = 0; i < n; i++) {
+        const bool inside = forced_is_inside(m->from->pixels->source, x[i], y[i]);
+        if (!inside && !m->from->all) {
+            const bool is_nowhere = isnan(p->x[first + i]);
+            m->left_out.nowhere += is_nowhere;
+            m->left_out.outside += !is_nowhere;
+            continue;
+        }
+        struct forced_position *position = &m->positions[m->n_rows];
+        m->entry[m->n_rows++] = first + i;
+        *position = (struct forced_position){.x = x[i], .y = y[i]};
+        if (inside && p->shapes && m->from->fits)
+            position->own = held_shape_own(&p->shapes[first + i]);
+    }
+    return SRCFIND_OK;
+}
+
+/* Finds the entries that have a row. */
+static enum srcfind_status locate(struct measuring *m, struct error *error) {
+    const struct positions *p = m->from->positions;
+    double x[AT_ONCE], y[AT_ONCE];
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
+        const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
+        if (p->celestial)
+            status =
+                wcs_pixels(m->from->view->image->wcs, n, p->x + first, p->y + first, x, y, error);
+        const bool given = !p->celestial;
+        if (status == SRCFIND_OK)
+            status =
+                add_rows(m, first, n, given ? p->x + first : x, given ? p->y + first : y, error);
+    }
+    return status;
+}
+
+/* --- rows --- */
+
+/* The area of the shape of a row, in pixels. */
+static double area_of(const struct measuring *m, int64_t row) {
+    const double beam = m->from->view->metadata->beam_pixels;
+    const struct tensor *a = &m->forced.moments[row], *b = &m->forced.beam;
+    const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
+    return m->positions[row].own.major > 0 ? beam * sqrt(ratio) : beam;
+}
+
+static void fill_shape(const struct srcfind_beam *own, struct srcfind_source *row) {
+    row->dc_major = own->major;
+    row->dc_minor = own->minor;
+    row->dc_angle = own->angle;
+}
+
+static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
+                        const struct amplitude *found, struct srcfind_source *row) {
+    const struct srcfind_beam *own = &m->positions[row - m->rows].own;
+    row->isl_rms = known->noise.rms;
+    row->isl_mean = known->noise.background;
+    row->peak_flux = known->above;
+    row->e_peak_flux = known->noise.rms;
+    if (m->from->fits) {
+        const double area = area_of(m, row - m->rows);
+        row->peak_flux = found->value;
+        row->e_peak_flux = known->noise.rms * found->per_rms;
+        row->total_flux = row->peak_flux * area * m->setting.to_flux;
+        row->e_total_flux = row->e_peak_flux * area * m->setting.to_flux;
+        row->flags |= own->major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
+        fill_shape(own, row);
+    }
+    row->snr = row->peak_flux / known->noise.rms;
+}
+
+static void fill_row(const struct measuring *m, const struct place *p) {
+    const struct place_pixels *known = &m->forced.known[p->twin];
+    const struct amplitude *found = &m->forced.found[p->twin];
+    const struct pixel_source *image = m->from->pixels->source;
+    struct srcfind_source *row = &m->rows[p->row];
+    if (!isfinite(known->above) || !(known->noise.rms > 0))
+        return;
+    row->flags &= ~(int64_t)SRCFIND_FLAG_OUTSIDE;
+    row->x_peak = place_nearest(p->x);
+    row->y_peak = place_nearest(p->y);
+    row->n_pixels = known->n;
+    if (place_is_cut(p, image->width, image->height) || known->n_missing > 0)
+        row->flags |= SRCFIND_FLAG_EDGE;
+    /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
+    if (m->from->fits && (!found->is_fitted || found->is_uncertain))
+        row->flags |= SRCFIND_FLAG_NOT_FITTED;
+    else
+        fill_fluxes(m, known, found, row);
+    const struct place *twin = &m->forced.places[p->twin];
+    if ((twin->is_left_out || twin->is_crowded) && m->positions[p->row].own.major > 0)
+        fill_shape(&m->positions[p->row].own, row);
+}
+
+/* Whether a row has the shape that was held. */
+static bool has_shape(const struct measuring *m, int64_t row) {
+    return isfinite(m->rows[row].dc_major);
+}
+
+/* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
+ * or else those of the pixels. */
+static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, int n,
+                                    struct error *error) {
+    const struct tensor unknown = {NAN, NAN, NAN};
+    const struct view *view = m->from->view;
+    const struct positions *p = m->from->positions;
+    struct srcfind_source *rows = m->rows;
+    struct pixel_shape shapes[AT_ONCE] = {0};
+    for (int i = 0; i < n; i++)
+        shapes[i] = (struct pixel_shape){
+            .position = unknown,
+            .second = has_shape(m, first + i) ? m->forced.moments[first + i] : unknown,
+            .x_highest = NAN,
+            .y_highest = NAN};
+    const enum srcfind_status status = world_columns_fill(
+        view->image->wcs, view->metadata, &m->forced.beam, n, shapes, rows + first, error);
+    for (int64_t i = first; p->celestial && i < first + n; i++) {
+        rows[i].lon = p->x[m->entry[i]];
+        rows[i].lat = p->y[m->entry[i]];
+        world_columns_name(view->metadata, &rows[i]);
+    }
+    return status;
+}
+
+static enum srcfind_status fill_world(const struct measuring *m, struct error *error) {
+    const int64_t n = m->n_rows;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t i = 0; m->from->view->image->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
+        status = fill_sky(m, i, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), error);
+    return status;
+}
+
+/* A row before it is measured; in pixels it has the size of its shape or the beam. */
+static struct srcfind_source empty_row(const struct measuring *m, int64_t i) {
+    const int64_t entry = m->entry[i];
+    struct srcfind_source row = setting_empty_row(m->from->positions->id[entry]);
+    row.x = m->positions[i].x;
+    row.y = m->positions[i].y;
+    row.flags = m->setting.flags | SRCFIND_FLAG_OUTSIDE;
+    memcpy(row.entry_id, m->from->positions->entry_id[entry], sizeof row.entry_id);
+    double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
+                             &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
+                             &row.peak_flux,  &row.e_peak_flux,  &row.isl_rms,
+                             &row.isl_mean,   &row.snr};
+    for (size_t k = 0; k < sizeof empty / sizeof *empty; k++)
+        *empty[k] = NAN;
+    setting_empty_pixels(&row);
+    const struct tensor beam = beam_frame_moments(&m->setting.frame);
+    setting_size_in_pixels(&beam, &m->forced.moments[i], &row);
+    return row;
+}
+
+/* --- all of it --- */
+
+/* Measures at the positions that have a row, and fills the rows. */
+static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
+                                     struct error *error) {
+    m->forced = (struct forced){.view = m->from->view,
+                                .pixels = m->from->pixels,
+                                .frame = m->from->fits ? m->from->frame : NULL,
+                                .positions = m->positions,
+                                .n = m->n_rows};
+    m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);
+    enum srcfind_status status =
+        m->rows ? forced_begin(&m->forced, error) : error_memory(error, MEASURING);
+    for (int64_t i = 0; status == SRCFIND_OK && i < m->n_rows; i++)
+        m->rows[i] = empty_row(m, i);
+    if (status == SRCFIND_OK)
+        status = forced_fit(&m->forced, threads, error);
+    for (int64_t i = 0; status == SRCFIND_OK && i < m->forced.n_places; i++)
+        fill_row(m, &m->forced.places[i]);
+    if (status == SRCFIND_OK)
+        status = fill_world(m, error);
+    forced_clear(&m->forced);
+    return status;
+}
+
+enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
+                                 struct srcfind_source **rows, int64_t *n_rows,
+                                 struct entries_left_out *left_out, struct error *error) {
+    struct measuring m = {.from = from, .setting = setting_make(from->view, from->frame)};
+    enum srcfind_status status = locate(&m, error);
+    if (status == SRCFIND_OK)
+        status = make_rows(&m, threads, error);
+    free(m.entry);
+    free(m.positions);
+    if (status != SRCFIND_OK) {
+        free(m.rows);
+        m.rows = NULL;
+    }
+    *rows = m.rows;
+    *n_rows = m.rows ? m.n_rows : 0;
+    *left_out = m.left_out;
+    return status;
+}

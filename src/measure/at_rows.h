@@ -1,0 +1,38 @@
+/* The rows of --at: fluxes at given positions. */
+#ifndef AT_ROWS_H
+#define AT_ROWS_H
+
+#include "input/positions.h"
+#include "measure/forced.h"
+#include "measure/setting.h"
+
+/* What is measured, and where. */
+struct at_rows_from {
+    const struct view *view; /* whose noise is known */
+    const struct run_source *pixels;
+    const struct positions *positions;
+    const struct fit_frame *frame; /* of the image */
+    bool fits;                     /* amplitudes; else the nearest pixels alone are measured */
+    bool all;                      /* rows of positions outside of the image, too */
+};
+
+/* How many positions have no row. */
+struct entries_left_out {
+    int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
+};
+
+/* Makes a row for each position in the image, or for all, in their order. The caller frees *rows;
+ * it is NULL on an error.
+ *
+ * Without a fit Peak_flux is value - background at the nearest pixel. With a fit it is the
+ * amplitude of a shape, held at the position, by linear least squares over the pixels within one
+ * FWHM (of the shape in that direction), and Total_flux is that of the shape: the one that the
+ * catalogue tells, convolved with the beam, or the beam. Places that are close are fitted together:
+ * see place_groups.h. The errors are those of the noise: of a pixel, or of the amplitude, see
+ * amplitudes.h. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE and
+ * no flux. */
+enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
+                                 struct srcfind_source **rows, int64_t *n_rows,
+                                 struct entries_left_out *left_out, struct error *error);
+
+#endif

@@ -1,0 +1,82 @@
+"""Documents: the length of their lines, and the list of tests in tests/README.md."""
+import glob
+import os
+import re
+
+import srcfind_test as t
+
+LONGEST = 130
+FOLDERS = ("tests", "tests/*", "python/tests")
+NO_TESTS = ("README.md", "RECORD.md", "meson.build")
+# The row of the test in a file, by the file's path below tests/: a suite, or none.
+ROWS = (
+    (r"unit/(test_limits)\.c", "system | {} (in tests/unit)"),
+    (r"unit/(test_\w+)\.c", "unit | {}"),
+    (r"system/(test_\w+)\.py", "system | {}"),
+    (r"gpu/test_(\w+)\.c", "gpu | gpu_{}"),
+    (r"gpu/(sanitize)", "gpu | gpu_{}"),
+    (r"gpu/compare-(images)", "gpu | gpu_{}"),
+    (r"bench/(.*)", "{}"),
+    (r"packages/(\w+)", "packages/{}"),
+    (r"python/tests/(test_\w+)\.py", "{}"),
+)
+
+
+def relative(pattern):
+    return [
+        os.path.relpath(path, t.SOURCE_ROOT)
+        for path in sorted(glob.glob(os.path.join(t.SOURCE_ROOT, pattern)))
+    ]
+
+
+def lines_of(name):
+    with open(os.path.join(t.SOURCE_ROOT, name), encoding="utf-8") as stream:
+        return stream.read().splitlines()
+
+
+def row_of(path):
+    """What the row of a file begins with; a header and its source file share a row."""
+    path = path.removeprefix("tests/")
+    for pattern, row in ROWS:
+        match = re.fullmatch(pattern, path)
+        if match:
+            return row.format(match[1])
+    source = path.removesuffix(".h") + ".c"
+    return source if os.path.exists(os.path.join(t.SOURCE_ROOT, "tests", source)) else path
+
+
+@t.unittest.skipIf(t.SANITIZED, "nothing of a build is run")
+class Documents(t.unittest.TestCase):
+    def test_lines(self):
+        """Only tables and code are wider."""
+        names = relative("*.md") + relative("*/*.md") + relative("*/*/*.md")
+        self.assertIn("docs/noise.md", names)
+        for name in names:
+            for number, line in enumerate(lines_of(name), 1):
+                if not line.startswith(("|", "    ")):
+                    self.assertLessEqual(len(line), LONGEST, "%s:%d" % (name, number))
+
+    def test_names_of_tests(self):
+        """Each file has a row, and each row that names a file or a test of a file has that file."""
+        files = [
+            path
+            for folder in FOLDERS
+            for path in relative(folder + "/*")
+            if os.path.isfile(os.path.join(t.SOURCE_ROOT, path))
+            and os.path.basename(path) not in NO_TESTS
+        ]
+        wanted = {row_of(path) for path in files if "/fuzz_" not in path}
+        wanted |= {"fuzz | " + os.path.basename(path)[:-2] for path in files if "/fuzz_" in path}
+        wanted.add("gpu | gpu_example")  # which is examples/find_on_gpu.c
+        self.assertGreater(len(wanted), 150)
+        named = set()
+        for line in lines_of("tests/README.md"):
+            cells = re.match(r"\| (?:(unit|fuzz|system|gpu) \| )?(.*?) \|", line)
+            if cells and cells[2] not in ("suite", "test", "program", "file", "---"):
+                prefix = cells[1] + " | " if cells[1] else ""
+                named |= {prefix + name for name in cells[2].split(", ")}
+        self.assertEqual(sorted(named ^ wanted), [])
+
+
+if __name__ == "__main__":
+    t.main()
