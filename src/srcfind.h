@@ -81,7 +81,9 @@ SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
 /* Sets an option. Names and values are those of the command's long options (srcfind(1)), for
  * example "threshold" and "5.5", or "device" and "cpu"; an option that has no value there
  * (`argument` of srcfind_option is NULL) takes "yes", which NULL stands for, or "no". Elsewhere a
- * value that is NULL is an error. On an error the option is not changed. */
+ * value that is NULL is an error. A value may have any length. Each call replaces the option's
+ * value: "measure-in" takes all of its files at once, with commas between them or as @LIST, the
+ * path of a file that has a path on each line. On an error the option is not changed. */
 SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
                                                     const char *name, const char *value);
 

@@ -30,8 +30,12 @@ def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLik
     """A value as the command takes it: 60,20 for (60, 20), yes for True, a,b.fits for [Path("a"),
     Path("b.fits")]."""
     if text(_KNOWN[name].argument) == "FILES" and not isinstance(value, (str, bytes)):
-        paths = value if isinstance(value, (tuple, list)) else [value]
-        return b",".join(os.fsencode(path).replace(b",", b",,") for path in paths)
+        paths = [
+            os.fsencode(path) for path in (value if isinstance(value, (tuple, list)) else [value])
+        ]
+        return b",".join(
+            (b"./" * path.startswith(b"@") + path).replace(b",", b",,") for path in paths
+        )
     if isinstance(value, (str, bytes, os.PathLike)):
         return value
     if isinstance(value, (bool, np.bool_)):

@@ -162,6 +162,22 @@ def test_planes(path):
     assert srcfind.find(SAMPLE).planes is None
 
 
+def test_planes_of_many_files(path, monkeypatch):
+    """A list may have any number of paths, with commas and @ in them, as long as paths may be."""
+    sky.make(["100", path("sky.fits"), "--density", "900", "--seed", "5"])
+    names = ["@,x.fits"] + ["%03d%s.fits" % (i, 200 * "x") for i in range(1, 500)]
+    for name in names:
+        os.symlink(path("sky.fits"), path(name))
+    monkeypatch.chdir(os.path.dirname(path("sky.fits")))
+    found = srcfind.find("sky.fits", measure_in=names)
+    assert list(found.planes.array["Image"][:500]) == ["./@,x.fits"] + names[1:]
+    assert found.options["measure_in"] == ",".join(["./@,,x.fits"] + names[1:])
+    with open("list", "w", encoding="ascii") as stream:
+        stream.writelines(name + "\n" for name in names)
+    listed = srcfind.find("sky.fits", measure_in="@list").planes
+    assert np.array_equal(listed.array["Total_flux"], found.planes.array["Total_flux"])
+
+
 def test_gaussians(path):
     """Those of --save gaussians; they outlive the catalogue, and a pickle has them."""
     sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])

@@ -52,8 +52,9 @@ const struct srcfind_catalogue *srcfind_catalogue_reliability(struct srcfind_cat
 }
 
 const struct srcfind_catalogue *srcfind_catalogue_planes(struct srcfind_catalogue *catalogue) {
-    return *catalogue->table.of->options.measure_in ? catalogue_table(catalogue, TABLE_OF_PLANES)
-                                                    : NULL;
+    return catalogue->table.of->options.measure_in.n > 0
+               ? catalogue_table(catalogue, TABLE_OF_PLANES)
+               : NULL;
 }
 
 enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,

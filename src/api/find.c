@@ -44,7 +44,8 @@ static enum srcfind_status find_footprint(const struct image *image, struct resu
 /* Keeps what is known of the image before it is read. */
 static enum srcfind_status describe_image(const struct srcfind *finder, const struct image *image,
                                           struct result *result, struct error *error) {
-    result->options = finder->options;
+    if (!options_copy(&result->options, &finder->options))
+        return error_memory(error, "keeping the options");
     result->origin.header = header_lines(&image->hdu.header, &result->image);
     return result->origin.header ? find_footprint(image, result, error)
                                  : error_memory(error, "keeping the header");
@@ -168,7 +169,7 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = input_read_blanks(input, &result->blanks, finder->threads, error);
     if (status == SRCFIND_OK)
         status = search_input(finder, input, &sample, result);
-    if (status == SRCFIND_OK && *finder->options.measure_in)
+    if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
         status = planes_measure(finder, input, result);
     if (status == SRCFIND_OK && !quality_find(&sample, result))
         status = error_memory(error, "comparing the noise from place to place");

@@ -24,12 +24,17 @@ struct srcfind_options *srcfind_options_copy(const struct srcfind_options *optio
         return NULL;
     *copy = *options;
     shared_table_share(copy->at);
-    return copy;
+    if (options_copy(&copy->values, &options->values))
+        return copy;
+    srcfind_options_destroy(copy);
+    return NULL;
 }
 
 void srcfind_options_destroy(struct srcfind_options *options) {
-    if (options)
+    if (options) {
         shared_table_release(options->at);
+        options_clear(&options->values);
+    }
     free(options);
 }
 
@@ -42,10 +47,10 @@ enum srcfind_status srcfind_options_set(struct srcfind_options *options, const c
 
 int srcfind_options_get(const struct srcfind_options *options, const char *name, char *buffer,
                         size_t size) {
-    char text[OPTIONS_TEXT] = "";
-    const bool is_option = name && options_get(&options->values, name, text);
-    const int length = snprintf(buffer, size, "%s", text);
-    return is_option ? length : -1;
+    char text[OPTIONS_TEXT];
+    const char *value = name ? options_get(&options->values, name, text) : NULL;
+    const int length = snprintf(buffer, size, "%s", value ? value : "");
+    return value ? length : -1;
 }
 
 enum srcfind_status srcfind_options_check(struct srcfind_options *options) {

@@ -15,7 +15,6 @@
 #include "measure/beam_frame.h"
 #include "measure/places.h"
 #include "measure/spectrum.h"
-#include "options/path_list.h"
 
 static const char MEASURING[] = "measuring in other images";
 
@@ -214,7 +213,7 @@ static enum srcfind_status open_file(struct measuring *m, const char *given, cha
     if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", given,
                          path + path_directory(path));
-    if (access(path, F_OK) != 0 && strchr(m->finder->options.measure_in, ','))
+    if (access(path, F_OK) != 0 && m->finder->options.measure_in.n > 1)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: there is no such file: a comma in a path is written twice", path);
     enum srcfind_status status = image_open_file(&m->file, path, m->choice.hdu, &m->of_file, error);
@@ -309,15 +308,14 @@ static enum srcfind_status hold_sources(struct measuring *m) {
 }
 
 static enum srcfind_status measure_files(struct measuring *m) {
-    const char *list = m->finder->options.measure_in;
+    const struct path_list *list = &m->finder->options.measure_in;
     struct measured_planes *t = &m->result->planes;
     enum srcfind_status status = SRCFIND_OK;
-    t->paths = calloc((size_t)path_list_count(list), sizeof *t->paths);
+    t->paths = calloc((size_t)list->n, sizeof *t->paths);
     if (!t->paths)
-        return error_memory(&m->finder->error, MEASURING);
-    while (status == SRCFIND_OK && *list) {
-        char given[OPTIONS_TEXT];
-        list = path_list_next(list, given);
+        status = error_memory(&m->finder->error, MEASURING);
+    for (int64_t i = 0; status == SRCFIND_OK && i < list->n; i++) {
+        const char *given = list->paths[i];
         char *path = user_map_path(USER_DETECTION, given, m->result->image.path);
         status = path ? open_file(m, given, path) : error_memory(&m->finder->error, MEASURING);
     }

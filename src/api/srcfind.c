@@ -50,7 +50,11 @@ static struct srcfind *make_finder(const struct options *options, struct shared_
     struct srcfind *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
-    f->options = *options;
+    if (!options_copy(&f->options, options)) {
+        options_clear(&f->options);
+        free(f);
+        return NULL;
+    }
     f->at = shared_table_share(at);
     f->options.threads = n_threads < 1 ? 1 : n_threads;
     if (f->options.island == 0)
@@ -107,6 +111,7 @@ void srcfind_destroy(struct srcfind *finder) {
     if (finder) {
         gpu_release(finder->gpu);
         shared_table_release(finder->at);
+        options_clear(&finder->options);
         threads_destroy(finder->threads);
     }
     free(finder);

@@ -1,15 +1,17 @@
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* asprintf, environ */
 #include "cli/bench.h"
 
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/finder.h"
 #include "cli/batch.h"
 #include "cli/bench_report.h"
 #include "cli/exit_status.h"
@@ -21,29 +23,34 @@
 
 /* --- the command as a process --- */
 
-enum {
-    PROCESSES = 9,
-    MOST_OPTIONS = 64,
-    MOST_ARGUMENTS = MOST_OPTIONS + 6,
-    ARGUMENT = OPTIONS_TEXT + 64
-};
+enum { PROCESSES = 9, MOST_OPTIONS = 64, MOST_ARGUMENTS = MOST_OPTIONS + 6 };
 
 /* The arguments of a child process, which does the same search, of one image, on one device. */
 struct arguments {
-    char text[MOST_OPTIONS][ARGUMENT];
+    char *text[MOST_OPTIONS];
     const char *list[MOST_ARGUMENTS];
 };
 
-static void make_arguments(const struct srcfind_options *options, const char *image,
-                           struct arguments *a) {
+static void free_arguments(struct arguments *arguments) {
+    for (int i = 0; i < MOST_OPTIONS; i++)
+        free(arguments->text[i]);
+}
+
+static bool make_arguments(const struct options *options, const char *image, struct arguments *a) {
     int n = 0;
+    *a = (struct arguments){0};
     a->list[n++] = "srcfind";
-    for (int i = 0; i < MOST_OPTIONS && srcfind_option(i); i++) {
-        const struct srcfind_option *o = srcfind_option(i);
-        char value[OPTIONS_TEXT];
-        if (srcfind_options_get(options, o->name, value, sizeof value) == 0)
+    for (int i = 0; i < MOST_OPTIONS && options_describe(i); i++) {
+        const struct srcfind_option *o = options_describe(i);
+        char text[OPTIONS_TEXT];
+        const char *value = options_get(options, o->name, text);
+        if (!*value)
             continue;
-        snprintf(a->text[i], ARGUMENT, o->argument ? "--%s=%s" : "--%s", o->name, value);
+        if (asprintf(&a->text[i], "--%s%s%s", o->name, o->argument ? "=" : "",
+                     o->argument ? value : "") < 0) {
+            a->text[i] = NULL;
+            return false;
+        }
         a->list[n++] = a->text[i];
     }
     a->list[n++] = "--quiet";
@@ -51,6 +58,7 @@ static void make_arguments(const struct srcfind_options *options, const char *im
     a->list[n++] = "--";
     a->list[n++] = image;
     a->list[n] = NULL;
+    return true;
 }
 
 /* Seconds from the start of a process to its end; NaN if it failed. */
@@ -86,17 +94,15 @@ static double time_processes(const struct arguments *arguments, int n, FILE *cat
 }
 
 /* The median time of the command as a process, in seconds; NaN if it cannot be measured. */
-static double bench_process(struct srcfind_options *options, int rounds, const char *image) {
-    struct arguments *arguments = malloc(sizeof *arguments);
+static double bench_process(const struct options *options, int rounds, const char *image) {
+    struct arguments arguments;
     FILE *catalogue = tmpfile();
     double seconds = NAN;
-    if (arguments && catalogue) {
-        make_arguments(options, image, arguments);
-        seconds = time_processes(arguments, rounds < PROCESSES ? rounds : PROCESSES, catalogue);
-    }
+    if (make_arguments(options, image, &arguments) && catalogue)
+        seconds = time_processes(&arguments, rounds < PROCESSES ? rounds : PROCESSES, catalogue);
     if (catalogue)
         fclose(catalogue);
-    free(arguments);
+    free_arguments(&arguments);
     return seconds;
 }
 
@@ -171,7 +177,7 @@ static bool measure_command(const struct cli *cli, const struct target *target,
                             struct srcfind_options *options, struct bench_report *m,
                             const struct messages *messages) {
     m->n_workers = srcfind_catalogue_run(srcfind_bench_catalogue(m->bench))->threads;
-    m->process_seconds = bench_process(options, cli->bench, target->image);
+    m->process_seconds = bench_process(&options->values, cli->bench, target->image);
     m->batch_seconds = NAN;
     if (isnan(m->process_seconds))
         messages_error(messages, "%s: the command as a process cannot be measured", target->image);

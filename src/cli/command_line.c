@@ -260,8 +260,9 @@ static bool cli_set_entry(struct cli *cli, const struct entry *entry, const char
         return set_planes(cli, text);
     if (entry->type != OF_LIBRARY)
         return types[entry->type].set(cli, entry, text) || complain_of_value(entry, text);
-    return srcfind_options_set(cli->find, entry->name, text) == SRCFIND_OK ||
-           complain("--%s", srcfind_options_message(cli->find));
+    struct error error;
+    return options_add(&cli->find->values, entry->name, text, &error) == SRCFIND_OK ||
+           complain("--%s", error.text);
 }
 
 static bool read_options(int argc, char **argv, struct cli *cli) {

@@ -29,11 +29,11 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
                  char text[DIGEST_TEXT]) {
     struct shaping_option option;
     uint64_t hash = FNV_BASIS;
-    struct options options = cli->find->values;
-    options.image.plane = *target_plane(cli, target);
-    for (int i = 0; options_next_shaping(&options, &i, &option);) {
+    char plane[OPTIONS_TEXT];
+    options_print_plane(target_plane(cli, target), plane);
+    for (int i = 0; options_next_shaping(&cli->find->values, &i, &option);) {
         fnv_add(&hash, option.name);
-        fnv_add(&hash, option.value);
+        fnv_add(&hash, strcmp(option.name, "plane") == 0 ? plane : option.value);
     }
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         add_file(&hash, target->user_maps[kind]);

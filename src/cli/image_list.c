@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "common/arrays.h"
+#include "common/path_lines.h"
 #include "common/texts.h"
 
 static bool add_image(struct image_list *list, const char *path) {
@@ -21,40 +22,22 @@ static bool add_image(struct image_list *list, const char *path) {
     return copy != NULL;
 }
 
-enum entry { ENTRY_THERE, ENTRY_NONE, ENTRY_TOO_LONG, ENTRY_WITH_NUL };
-
-/* Reads the next path, which ends with `end`: NUL, or LF or CR LF. size is the capacity of path. */
-static enum entry read_entry(FILE *stream, int end, char *path, int size) {
-    int length = 0, c;
-    while ((c = getc(stream)) != EOF && c != end) {
-        if (c == '\0')
-            return ENTRY_WITH_NUL;
-        if (length == size - 1)
-            return ENTRY_TOO_LONG;
-        path[length++] = (char)c;
-    }
-    if (end == '\n' && length > 0 && path[length - 1] == '\r')
-        length--;
-    path[length] = '\0';
-    return c == EOF && length == 0 ? ENTRY_NONE : ENTRY_THERE;
-}
-
 static int add_entries(const struct cli *cli, const char *what, struct image_list *list,
                        FILE *stream) {
     const int end = cli->ends_with_nul ? '\0' : '\n';
     char image[PATH_MAX];
-    enum entry kind;
-    while ((kind = read_entry(stream, end, image, sizeof image)) == ENTRY_THERE)
+    enum path_line kind;
+    while ((kind = path_line_read(stream, end, image, sizeof image)) == PATH_LINE_THERE)
         if (cli->ends_with_nul && feof(stream) && strchr(image, '\n'))
             return messages_usage("%s: the list has lines, and no NUL at its end: leave -0 out",
                                   cli->files_from);
         else if (*image && !add_image(list, image))
             return messages_no_memory("listing paths");
     const char *path = cli->files_from;
-    if (kind == ENTRY_WITH_NUL)
+    if (kind == PATH_LINE_WITH_NUL)
         return messages_usage("%s: the list has NUL characters: if its paths end with them, add -0",
                               path);
-    if (kind == ENTRY_TOO_LONG)
+    if (kind == PATH_LINE_TOO_LONG)
         return messages_usage(
             cli->ends_with_nul
                 ? "%s: a path is longer than any: does each %s end with NUL? Else leave -0 out"

@@ -90,6 +90,14 @@ static enum srcfind_status check_options(const char *path, const struct options 
         path);
 }
 
+static enum srcfind_status take_options(const struct options *options, struct read_catalogue *read,
+                                        struct error *error) {
+    options_clear(&read->result.options);
+    read->knows_options = true;
+    return options_copy(&read->result.options, options) ? SRCFIND_OK
+                                                        : error_memory(error, "merging catalogues");
+}
+
 bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *finder,
                           struct error *error) {
     const struct target *target = &m->targets->target[i];
@@ -99,16 +107,14 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
         read_catalogue(merge_spool(m->merge), target->catalogue, &read, error);
     if (status == SRCFIND_OK)
         status = check_options(target->catalogue, &read.result.options, &finder->options, error);
+    if (status == SRCFIND_OK && m->cli->report) /* it says that the options are those of this run */
+        status = take_options(&finder->options, &read, error);
     if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
         status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
     if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
         read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
         status = read_metadata(target->image, &finder->options.image, &read.result.image, error);
-    if (m->cli->report) { /* it says that the options are those of this run */
-        read.result.options = finder->options;
-        read.knows_options = true;
-    }
     const struct merge_input input = {.result = &read.result,
                                       .kept = &read.kept,
                                       .no_injections = *why.text ? why.text : NULL,

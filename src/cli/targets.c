@@ -21,7 +21,6 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/shared_table.h"
-#include "options/path_list.h"
 #include "output/chosen_table.h"
 #include "output/writer.h"
 
@@ -292,7 +291,7 @@ static bool is_saved(const struct cli *cli, int table) {
     if (table == TABLE_GAUSSIANS)
         return cli->save & SAVE_GAUSSIANS;
     if (table == TABLE_PLANES)
-        return *o->measure_in && !cli->compare_cpu && !cli->bench;
+        return o->measure_in.n > 0 && !cli->compare_cpu && !cli->bench;
     if (table == TABLE_INJECTIONS) /* which merging reads beside catalogues */
         return o->completeness > 0 && cli->output && !path_is_stream(cli->output);
     return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
@@ -358,8 +357,8 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
 /* Names what one option gives for each image. */
 static int name_user_map(const struct cli *cli, const char *option, enum user_map_kind kind,
                          struct targets *t) {
-    char path[OPTIONS_TEXT];
-    srcfind_options_get(cli->find, option, path, sizeof path);
+    char text[OPTIONS_TEXT];
+    const char *path = options_get(&cli->find->values, option, text);
     if (!*path)
         return EXIT_OK;
     if (t->several_files && !directory_is(path))
@@ -386,12 +385,29 @@ static int name_user_maps(const struct cli *cli, struct targets *t) {
 
 /* --- images of --measure-in --- */
 
-/* Names the images that one path of the list gives. */
-static int name_measured(const char *path, struct targets *t) {
-    if (t->several_files && !directory_is(path))
+/* Several images need directories. With one file the shell may have expanded a pattern behind the
+ * option, of which the option takes the first path, and the others count as images. */
+static int check_measured(const struct cli *cli, const struct targets *t) {
+    const struct path_list *list = &cli->find->values.measure_in;
+    for (int64_t i = 0; t->several_files && i < list->n; i++) {
+        const char *path = list->paths[i];
+        if (directory_is(path))
+            continue;
+        if (cli->n_images > 1)
+            return messages_usage(
+                "--measure-in: %s is no directory, and several images (%s, %s, ...) need one, with "
+                "STEM.fits for each; to measure one image in several files, write --measure-in "
+                "%s,FILE,... or --measure-in @LIST, where the file LIST has a path on each line",
+                path, cli->images[0], cli->images[1], path);
         return messages_usage("--measure-in: %s is no directory, and several images need one, with "
                               "STEM.fits for each",
                               path);
+    }
+    return EXIT_OK;
+}
+
+/* Names the images that one path of the list gives. */
+static int name_measured(const char *path, struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         struct target *target = &t->target[i];
         char *named = user_map_path(USER_DETECTION, path, target->image);
@@ -403,18 +419,14 @@ static int name_measured(const char *path, struct targets *t) {
 }
 
 static int name_all_measured(const struct cli *cli, struct targets *t) {
-    const char *list = cli->find->values.measure_in;
-    const int n = path_list_count(list);
-    int status = EXIT_OK;
-    for (int64_t i = 0; n > 0 && i < t->n; i++)
-        if (!(t->target[i].measured = calloc((size_t)n, sizeof *t->target[i].measured)))
+    const struct path_list *list = &cli->find->values.measure_in;
+    for (int64_t i = 0; list->n > 0 && i < t->n; i++)
+        if (!(t->target[i].measured = calloc((size_t)list->n, sizeof *t->target[i].measured)))
             return messages_no_memory(NAMING);
-    while (status == EXIT_OK && *list) {
-        char path[OPTIONS_TEXT];
-        list = path_list_next(list, path);
-        status = name_measured(path, t);
-    }
-    return status;
+    for (int64_t i = 0; i < list->n; i++)
+        if (name_measured(list->paths[i], t) != EXIT_OK)
+            return EXIT_IMAGE;
+    return EXIT_OK;
 }
 
 /* --- the catalogue of --at --- */
@@ -557,6 +569,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = check_format_is_read(cli, t);
     if (status == EXIT_OK)
         status = check_columns(cli, t);
+    if (status == EXIT_OK)
+        status = check_measured(cli, t);
     if (status == EXIT_OK)
         status = check_output(cli, t);
     if (status == EXIT_OK)

@@ -35,6 +35,8 @@ void table_file_clear(struct table_file *table) {
     }
     free(table->columns);
     free(table->image);
+    if (table->options)
+        options_clear(table->options);
     free(table->options);
     free(table->entry);
     *table = (struct table_file){0};

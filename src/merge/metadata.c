@@ -17,13 +17,13 @@ struct kind {
     char lon_name[8], lat_name[8];
     double equinox;
     bool knows_image, knows_options;
-    struct options *options;
+    struct options options;
     uint64_t options_hash;
 };
 
 void metadata_clear(struct metadata *m) {
     for (int64_t i = 0; i < m->n_kinds; i++)
-        free(m->kinds[i].options);
+        options_clear(&m->kinds[i].options);
     free(m->images);
     free(m->kinds);
     *m = (struct metadata){0};
@@ -31,11 +31,12 @@ void metadata_clear(struct metadata *m) {
 
 /* --- adding --- */
 
-static uint64_t hash_options(const struct options *options) {
+/* The planes of an image have the same hash. */
+static uint64_t hash_options(const struct options *options, bool is_plane) {
     struct shaping_option option;
     uint64_t hash = FNV_BASIS;
     for (int i = 0; options_next_shaping(options, &i, &option);)
-        fnv_add(&hash, option.value);
+        fnv_add(&hash, is_plane && strcmp(option.name, "plane") == 0 ? "" : option.value);
     return hash;
 }
 
@@ -56,10 +57,7 @@ static bool is_kind(const struct kind *kind, const struct merge_input *input, ui
  * kind. */
 static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
     const struct srcfind_image *image = &input->result->image;
-    struct options options = input->result->options;
-    if (input->plane)
-        options.image.plane = (struct plane_option){0};
-    const uint64_t hash = hash_options(&options);
+    const uint64_t hash = hash_options(&input->result->options, input->plane);
     for (int64_t i = m->n_kinds - 1; i >= 0; i--)
         if (is_kind(&m->kinds[i], input, hash))
             return (int32_t)i;
@@ -68,13 +66,14 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
                         .equinox = image->equinox,
                         .knows_image = input->knows_image,
                         .knows_options = input->knows_options,
-                        .options = malloc(sizeof *kind.options),
                         .options_hash = hash};
-    if (!kind.options || !GROW(m->kinds, m->kinds_capacity, m->n_kinds + 1)) {
-        free(kind.options);
+    if (!options_copy(&kind.options, &input->result->options) ||
+        !GROW(m->kinds, m->kinds_capacity, m->n_kinds + 1)) {
+        options_clear(&kind.options);
         return -1;
     }
-    *kind.options = options;
+    if (input->plane)
+        kind.options.image.plane = (struct plane_option){0};
     memcpy(kind.unit, image->unit, sizeof kind.unit);
     memcpy(kind.flux_unit, image->flux_unit, sizeof kind.flux_unit);
     memcpy(kind.frame, image->frame, sizeof kind.frame);
@@ -165,8 +164,8 @@ static struct difference compare_kinds(const struct kind *a, const struct kind *
     struct difference d = {0};
     const bool have_sky = *a->lon_name && *b->lon_name;
     char one[FRAME_TEXT], other[FRAME_TEXT];
-    if (strcmp(columns_of(a->options), columns_of(b->options)) != 0)
-        differ(&d, "columns", columns_of(a->options), columns_of(b->options));
+    if (strcmp(columns_of(&a->options), columns_of(&b->options)) != 0)
+        differ(&d, "columns", columns_of(&a->options), columns_of(&b->options));
     else if (have_sky && strcmp(a->lon_name, b->lon_name) != 0)
         differ(&d, "coordinates", a->lon_name, b->lon_name);
     else if (!a->knows_image || !b->knows_image)
@@ -264,7 +263,7 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first) {
 int64_t metadata_without_sky(const struct metadata *m, const char **first) {
     int64_t n = 0;
     for (int64_t i = 0; i < m->n_images; i++)
-        if (m->images[i].name && !*kind_of(m, i)->lon_name && !*kind_of(m, i)->options->at &&
+        if (m->images[i].name && !*kind_of(m, i)->lon_name && !*kind_of(m, i)->options.at &&
             n++ == 0)
             *first = m->images[i].name;
     return n;
@@ -309,7 +308,7 @@ bool metadata_describe(const struct metadata *m, struct result *result) {
         const struct kind *kind = &m->kinds[facts->kind];
         if (first < 0) {
             first = i;
-            result->options = *kind->options;
+            result->options = kind->options;
             result->image.beam = facts->beam;
             result->image.frequency = facts->frequency;
         }

@@ -68,19 +68,20 @@ static void take_image(const struct table_file *table, struct read_catalogue *re
 /* --- the rows --- */
 
 /* What the columns tell of the options, where nothing else does. */
-static void take_options(const struct table_file *table, struct read_catalogue *read) {
+static enum srcfind_status take_options(const struct table_file *table, struct read_catalogue *read,
+                                        struct error *error) {
     struct options *o = &read->result.options;
     read->knows_options = table->options;
-    if (table->options)
-        *o = *table->options;
-    else
-        options_default(o);
+    options_default(o);
+    if (table->options && !options_copy(o, table->options))
+        return error_memory(error, "reading a catalogue");
     o->fit = o->fit || (!table->options && table_file_column(table, "E_Maj"));
     o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
     if (!table->options && table_file_column(table, "Scale")) /* whichever they were */
         o->scales = (struct scales_option){1, {1}};
     if (!table->options && table_file_column(table, "Entry_id"))
-        snprintf(o->at, sizeof o->at, "a file");
+        return options_set(o, "at", "a file", error);
+    return SRCFIND_OK;
 }
 
 static int64_t integer_at(const struct table_file_column *from, int64_t row, bool *ok) {
@@ -272,11 +273,12 @@ static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct tabl
                                       struct error *error) {
     r->has_begun = true;
     if (!r->of) {
-        const enum srcfind_status status = check_kind(r->path, table, error);
+        enum srcfind_status status = check_kind(r->path, table, error);
+        if (status == SRCFIND_OK)
+            status = take_options(table, r->read, error);
         if (status != SRCFIND_OK)
             return status;
         take_image(table, r->read);
-        take_options(table, r->read);
     }
     const struct column_facts facts =
         column_facts_of(&r->read->result.options, &r->read->result.image);

@@ -9,7 +9,6 @@
 
 #include "common/format_double.h"
 #include "common/parse_number.h"
-#include "options/path_list.h"
 
 /* --- parsing and printing values --- */
 
@@ -256,12 +255,10 @@ static void print_text(const void *member, char *text) {
     snprintf(text, OPTIONS_TEXT, "%s", (const char *)member);
 }
 
+/* The path is then the caller's text: options_set keeps a copy. */
 static bool parse_path(void *member, const char *text) {
-    return *text && snprintf(member, OPTIONS_TEXT, "%s", text) < OPTIONS_TEXT;
-}
-
-static bool parse_paths(void *member, const char *text) {
-    return path_list_is_valid(text) && parse_path(member, text);
+    *(const char **)member = text;
+    return *text;
 }
 
 static bool parse_plane(void *member, const char *text) {
@@ -278,13 +275,16 @@ static bool parse_plane(void *member, const char *text) {
     }
 }
 
-void options_print_plane(const void *member, char *text) {
-    const struct plane_option *plane = member;
+void options_print_plane(const struct plane_option *plane, char text[OPTIONS_TEXT]) {
     size_t length = 0;
     *text = '\0';
     for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
         length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
                                    (long long)plane->index[i]);
+}
+
+static void print_plane(const void *member, char *text) {
+    options_print_plane(member, text);
 }
 
 static const struct {
@@ -372,8 +372,9 @@ enum type {
 
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
- * characters, and nothing if the option is not set. wanted completes the message "is not ...". A
- * choice has none of them: its values in options.inc tell. */
+ * characters, and nothing if the option is not set; a path needs no printing. wanted completes the
+ * message "is not ...". A choice has none of them: its values in options.inc tell; nor has a list
+ * of paths: see path_list.h. */
 static const struct {
     const char *wanted;
     bool (*parse)(void *member, const char *text);
@@ -395,13 +396,11 @@ static const struct {
     [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
-    [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
-    [PATHS] =
-        {"paths with commas between them, none of them empty (a comma in a path is written twice)",
-         parse_paths, print_text},
+    [PATH] = {"a path", parse_path, NULL},
+    [PATHS] = {NULL, NULL, NULL},
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
-               parse_plane, options_print_plane},
+               parse_plane, print_plane},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
     [MEBIBYTES] = {"a whole number above 0", parse_mebibytes, print_mebibytes},
@@ -447,11 +446,16 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
     shaping->name = e->shown.name;
     shaping->is_path = e->type == PATH || e->type == PATHS;
     shaping->is_name = e->type == TEXT || shaping->is_path;
-    return options_get(options, e->shown.name, shaping->value);
+    shaping->value = options_get(options, e->shown.name, shaping->text);
+    return true;
+}
+
+static void *member_of(const struct entry *e, struct options *options) {
+    return (char *)options + e->offset;
 }
 
 static bool parse_entry(const struct entry *e, const char *text, struct options *options) {
-    void *member = (char *)options + e->offset;
+    void *member = member_of(e, options);
     return e->type == CHOICE ? parse_choice(member, e->shown.values, text)
                              : types[e->type].parse(member, text);
 }
@@ -468,8 +472,66 @@ void options_default(struct options *options) {
                                 .patches = PATCHES_NOT_GIVEN,
                                 .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
-        if (entries[i].shown.initial)
+        if (entries[i].type == PATH)
+            *(const char **)member_of(&entries[i], options) = "";
+        else if (entries[i].shown.initial)
             parse_entry(&entries[i], entries[i].shown.initial, options);
+}
+
+/* Makes a text that is owned; "" is no memory. */
+static const char *own_text(const char *text) {
+    return *text ? strdup(text) : "";
+}
+
+static void free_text(const char *text) {
+    if (text && *text)
+        free((void *)text);
+}
+
+bool options_copy(struct options *copy, const struct options *options) {
+    *copy = *options;
+    bool ok = path_list_copy(&copy->measure_in, &options->measure_in);
+    for (int i = 0; i < ENTRIES; i++) {
+        if (entries[i].type != PATH)
+            continue;
+        const char **text = member_of(&entries[i], copy), *own = own_text(*text);
+        *text = own ? own : "";
+        ok = ok && own;
+    }
+    return ok;
+}
+
+void options_clear(struct options *options) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (entries[i].type == PATH)
+            free_text(*(const char **)member_of(&entries[i], options));
+    path_list_clear(&options->measure_in);
+    *options = (struct options){0};
+}
+
+/* Takes a path from options that borrow it. */
+static enum srcfind_status take_path(const struct entry *e, struct options *from,
+                                     struct options *options, struct error *error) {
+    const char **path = member_of(e, options);
+    const char *own = own_text(*(const char **)member_of(e, from));
+    if (!own)
+        return error_memory(error, "setting an option");
+    free_text(*path);
+    *path = own;
+    return SRCFIND_OK;
+}
+
+static enum srcfind_status set_paths(const struct entry *e, const char *value,
+                                     struct options *options, struct error *error) {
+    struct path_list *list = member_of(e, options), paths = {0};
+    const enum srcfind_status status = path_list_add(&paths, e->shown.name, value, error);
+    if (status == SRCFIND_OK) {
+        path_list_clear(list);
+        *list = paths;
+    } else {
+        path_list_clear(&paths);
+    }
+    return status;
 }
 
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
@@ -480,7 +542,11 @@ enum srcfind_status options_set(struct options *options, const char *name, const
         return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
     if (!value && e->shown.argument && *e->shown.argument != '[')
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
+    if (e->type == PATHS)
+        return set_paths(e, value, options, error);
     if (parse_entry(e, value, &changed)) {
+        if (e->type == PATH)
+            return take_path(e, &changed, options, error);
         *options = changed;
         return SRCFIND_OK;
     }
@@ -493,6 +559,13 @@ enum srcfind_status options_set(struct options *options, const char *name, const
                      wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }
 
+enum srcfind_status options_add(struct options *options, const char *name, const char *value,
+                                struct error *error) {
+    const struct entry *e = options_find(name);
+    return e && e->type == PATHS && value ? path_list_add(member_of(e, options), name, value, error)
+                                          : options_set(options, name, value, error);
+}
+
 bool options_deblend(const struct options *options) {
     return options->deblend || options_fit(options) || options->contrast > 0;
 }
@@ -503,7 +576,7 @@ double options_contrast(const struct options *options) {
 
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
-           options->scales.n > 0 || *options->measure_in;
+           options->scales.n > 0 || options->measure_in.n > 0;
 }
 
 double options_group(const struct options *options) {
@@ -538,7 +611,7 @@ static enum srcfind_status check_at(const struct options *options, struct error 
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: what is measured is in the catalogue, and no scale is searched: "
                          "leave --scales out");
-    if (options_deblend(options) && !options->fit && !*options->measure_in)
+    if (options_deblend(options) && !options->fit && options->measure_in.n == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",
                          options->deblend ? "deblend" : "contrast");
@@ -582,15 +655,19 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 
-bool options_get(const struct options *options, const char *name, char *text) {
+const char *options_get(const struct options *options, const char *name, char text[OPTIONS_TEXT]) {
     const struct entry *e = options_find(name);
     *text = '\0';
     if (!e)
-        return false;
+        return NULL;
     const void *member = (const char *)options + e->offset;
+    if (e->type == PATHS)
+        return options->measure_in.n > 0 ? options->measure_in.text : "";
+    if (e->type == PATH)
+        return *(const char *const *)member;
     if (e->type == CHOICE)
         print_choice(member, e->shown.values, text);
     else
         types[e->type].print(member, text);
-    return true;
+    return text;
 }

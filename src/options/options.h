@@ -3,6 +3,7 @@
 #define OPTIONS_H
 
 #include "common/error.h"
+#include "options/path_list.h"
 
 /* In the order of the values in options.inc. */
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
@@ -17,7 +18,7 @@ enum { SEED_NOT_GIVEN = -1 };
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
-enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8, SCALES_MOST = 8 };
+enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 512, BOX_LEAST = 8, SCALES_MOST = 8 };
 
 /* Axes: FWHM in arcsec. Position angle: degrees from north through east. */
 struct beam_option {
@@ -62,17 +63,17 @@ struct noise_choice {
     struct box_option rms_box;
 };
 
+/* Options own their texts: options_default or options_copy makes options, and options_clear ends
+ * them. A plain copy of the struct borrows the texts: it is not to be set or cleared, and must not
+ * outlive the options. A text that is not given is "". */
 struct options {
     struct image_choice image;
     struct noise_choice noise;
     double threshold; /* detection: value - background > threshold x rms */
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
-    /* Images of rms and background, a mask, and an image whose sources are measured, or directories
-     * of them; "": not given. */
-    char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
-    char detect_on[OPTIONS_TEXT];
-    char measure_in[OPTIONS_TEXT]; /* a list of paths: see path_list.h; "": not given */
-    int connectivity;              /* enum connectivity_choice */
+    const char *rms_map, *background_map, *mask, *detect_on; /* files, or directories of them */
+    struct path_list measure_in;                             /* the same, any number */
+    int connectivity;                                        /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;        /* sources of the negated image, too */
     int64_t completeness; /* so many sources of each width are added and searched; 0: not given */
@@ -82,7 +83,7 @@ struct options {
     double group;         /* NAN: not given; options_group() has the default */
     int shapes;           /* enum shapes_choice; not given: auto */
     struct scales_option scales;
-    char at[OPTIONS_TEXT]; /* catalogue of the positions to measure; "": not given */
+    const char *at;        /* catalogue of the positions to measure */
     int64_t mask_dilate;   /* radius of the discs that widen the map `mask`, in pixels */
     bool mask_fill;        /* its holes are filled */
     bool at_all;           /* rows of entries outside of the image, too */
@@ -93,12 +94,22 @@ struct options {
     int64_t device_memory; /* most bytes of a CUDA device's memory to use; 0: what is free */
 };
 
-/* Sets all options to their defaults. */
+/* Sets all options to their defaults. Options that were set before are to be cleared first. */
 void options_default(struct options *options);
+
+/* Makes a copy that owns its texts. False where memory ran out: the copy may then lack some. */
+bool options_copy(struct options *copy, const struct options *options);
+
+/* Frees the texts. Zeroed options have none. */
+void options_clear(struct options *options);
 
 /* Sets an option, by its name without dashes, from a text in the command line's format. The message
  * of an error names the option and the values that it accepts; the options are then unchanged. */
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
+                                struct error *error);
+
+/* The same, but a list gets the paths of the text behind those that it has. */
+enum srcfind_status options_add(struct options *options, const char *name, const char *value,
                                 struct error *error);
 
 /* Checks the options against each other. */
@@ -118,21 +129,21 @@ int64_t options_seed(const struct options *options);
 /* The spectral index of sources in sky models, where none was measured. */
 double options_spectral_index(const struct options *options);
 
-/* Writes an option's value to text, of OPTIONS_TEXT characters, in the format of options_set; "" if
- * it is not set and has no default. False if there is no such option. */
-bool options_get(const struct options *options, const char *name, char *text);
+/* The value of an option, in the format of options_set; "" if it is not set and has no default;
+ * NULL if there is no such option. It stands in `text` or belongs to the options. */
+const char *options_get(const struct options *options, const char *name, char text[OPTIONS_TEXT]);
 
-/* The same of a struct plane_option, as the option plane has it. */
-void options_print_plane(const void *plane, char *text);
+/* Writes a plane in the format of options_set; "" if none is chosen. */
+void options_print_plane(const struct plane_option *plane, char text[OPTIONS_TEXT]);
 
 /* The i-th of the library's options, in the order of options.inc; NULL after the last. */
 const struct srcfind_option *options_describe(int i);
 
-/* An option that shapes the catalogue, and its value as options_get writes it. */
+/* An option that shapes the catalogue, and its value as options_get has it. */
 struct shaping_option {
-    const char *name;
+    const char *name, *value; /* the value stands in `text` or belongs to the options */
     bool is_name, is_path; /* the value: a name as of an HDU, or a path, is no number or choice */
-    char value[OPTIONS_TEXT];
+    char text[OPTIONS_TEXT];
 };
 
 /* Writes the first of these from the i-th option on, and sets *i behind it; false if there is none

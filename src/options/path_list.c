@@ -1,38 +1,163 @@
 #include "options/path_list.h"
 
-/* The character behind the first path: a comma, or the end of the list. */
-static const char *end_of(const char *list) {
-    while (*list && (*list != ',' || list[1] == ','))
-        list += *list == ',' ? 2 : 1;
-    return list;
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "common/path_lines.h"
+
+static const char ADDING[] = "listing files";
+
+/* The character behind the first path of a text: a comma, or the end. */
+static const char *end_of(const char *text) {
+    while (*text && (*text != ',' || text[1] == ','))
+        text += *text == ',' ? 2 : 1;
+    return text;
 }
 
-int path_list_count(const char *list) {
-    int n = 0;
-    for (; *list; n++) {
-        list = end_of(list);
-        list += *list == ',';
+/* Adds a path, which becomes the list's. */
+static enum srcfind_status add_path(struct path_list *list, char *path, struct error *error) {
+    if (!path || !GROW(list->paths, list->capacity, list->n + 1)) {
+        free(path);
+        return error_memory(error, ADDING);
     }
-    return n;
+    list->paths[list->n++] = path;
+    return SRCFIND_OK;
 }
 
-const char *path_list_next(const char *list, char *path) {
-    const char *end = end_of(list);
-    while (list < end) {
-        *path++ = *list;
-        list += *list == ',' ? 2 : 1;
-    }
-    *path = '\0';
-    return *end ? end + 1 : end;
+/* A path of a text, with single commas; to be freed. NULL where memory ran out. */
+static char *copy_path(const char *text, const char *end) {
+    char *path = malloc((size_t)(end - text) + 1), *to = path;
+    for (; path && text < end; text += *text == ',' ? 2 : 1)
+        *to++ = *text;
+    if (path)
+        *to = '\0';
+    return path;
 }
 
-bool path_list_is_valid(const char *list) {
-    for (bool more = true; more; list++) {
-        const char *end = end_of(list);
-        if (end == list)
-            return false;
-        more = *end;
-        list = end;
+/* --- list files --- */
+
+static enum srcfind_status add_lines(struct path_list *list, const char *option, const char *file,
+                                     FILE *stream, struct error *error) {
+    const int64_t before = list->n;
+    char path[PATH_MAX];
+    enum path_line line;
+    while ((line = path_line_read(stream, '\n', path, sizeof path)) == PATH_LINE_THERE)
+        if (*path && add_path(list, strdup(path), error) != SRCFIND_OK)
+            return SRCFIND_ERROR_MEMORY;
+    if (line != PATH_LINE_NONE)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: %s is no list of paths, one on each line: for a file whose name "
+                         "begins with @ write ./@",
+                         option, file);
+    if (ferror(stream))
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the list %s cannot be read: %s", option,
+                         file, strerror(errno));
+    return list->n > before
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the list %s is empty", option, file);
+}
+
+static enum srcfind_status add_file(struct path_list *list, const char *option, const char *file,
+                                    struct error *error) {
+    FILE *stream = fopen(file, "r");
+    if (!stream)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: the list %s cannot be read: %s: for a file whose name begins with @ "
+                         "write ./@",
+                         option, file, strerror(errno));
+    const enum srcfind_status status = add_lines(list, option, file, stream, error);
+    fclose(stream);
+    return status;
+}
+
+/* --- the text --- */
+
+/* Writes the list as path_list_add takes it, without list files. */
+static bool write_text(struct path_list *list) {
+    size_t size = 0;
+    for (int64_t i = 0; i < list->n; i++)
+        size += 2 * strlen(list->paths[i]) + sizeof "./,";
+    char *text = realloc(list->text, size + 1), *to = text;
+    if (!text)
+        return false;
+    list->text = text;
+    for (int64_t i = 0; i < list->n; i++) {
+        if (i > 0)
+            *to++ = ',';
+        if (*list->paths[i] == '@') {
+            *to++ = '.';
+            *to++ = '/';
+        }
+        for (const char *path = list->paths[i]; *path; path++) {
+            if (*path == ',')
+                *to++ = ',';
+            *to++ = *path;
+        }
     }
+    *to = '\0';
     return true;
+}
+
+/* --- lists --- */
+
+static void drop_from(struct path_list *list, int64_t n) {
+    while (list->n > n)
+        free(list->paths[--list->n]);
+}
+
+static enum srcfind_status add_all(struct path_list *list, const char *option, const char *text,
+                                   struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (bool more = true; more && status == SRCFIND_OK;) {
+        const char *end = end_of(text);
+        if (end == text)
+            return error_set(error, SRCFIND_ERROR_OPTIONS,
+                             "%s: one of the paths is empty: commas stand between paths, and a "
+                             "comma in a path is written twice",
+                             option);
+        char *path = copy_path(text, end);
+        if (path && *path == '@') {
+            status = add_file(list, option, path + 1, error);
+            free(path);
+        } else {
+            status = add_path(list, path, error);
+        }
+        more = *end;
+        text = end + more;
+    }
+    return status;
+}
+
+enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
+                                  struct error *error) {
+    const int64_t before = list->n;
+    enum srcfind_status status = add_all(list, option, text, error);
+    if (status == SRCFIND_OK && !write_text(list))
+        status = error_memory(error, ADDING);
+    if (status != SRCFIND_OK)
+        drop_from(list, before);
+    return status;
+}
+
+bool path_list_copy(struct path_list *copy, const struct path_list *list) {
+    bool ok = true;
+    struct error ignored;
+    *copy = (struct path_list){0};
+    for (int64_t i = 0; ok && i < list->n; i++)
+        ok = add_path(copy, strdup(list->paths[i]), &ignored) == SRCFIND_OK;
+    ok = ok && (list->n == 0 || (copy->text = strdup(list->text)));
+    if (!ok)
+        path_list_clear(copy);
+    return ok;
+}
+
+void path_list_clear(struct path_list *list) {
+    drop_from(list, 0);
+    free(list->paths);
+    free(list->text);
+    *list = (struct path_list){0};
 }

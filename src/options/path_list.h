@@ -1,17 +1,28 @@
-/* A list of paths, separated by commas; a comma in a path is written twice. */
+/* The files of an option that takes any number of them. */
 #ifndef PATH_LIST_H
 #define PATH_LIST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* The number of paths. */
-int path_list_count(const char *list);
+#include "common/error.h"
 
-/* Writes the first path of a list that is not empty, which is as long as the list at most. Returns
- * the rest of the list: "" behind the last path. */
-const char *path_list_next(const char *list, char *path);
+/* A zeroed list has no path. */
+struct path_list {
+    int64_t n, capacity;
+    char **paths;
+    char *text; /* as path_list_add takes it; NULL without a path */
+};
 
-/* Whether none of the paths is empty. */
-bool path_list_is_valid(const char *list);
+/* Adds the paths of a text: commas stand between paths, a comma in a path is written twice, and
+ * @LIST stands for the paths in the file LIST, one on each line. A path that begins with @ is
+ * written ./@. On an error, whose message begins with the option's name, the list is unchanged. */
+enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
+                                  struct error *error);
+
+/* False where memory ran out: the copy is then empty. */
+bool path_list_copy(struct path_list *copy, const struct path_list *list);
+
+void path_list_clear(struct path_list *list);
 
 #endif

@@ -77,7 +77,7 @@ _Static_assert((int)ENTRIES + 2 <= (int)MOST_COLUMNS, "a catalogue has room for 
 unsigned column_facts_with(const struct options *o) {
     return (*o->at ? WITH_AT : 0) | (options_deblend(o) ? WITH_DEBLEND : 0) |
            (options_fit(o) ? WITH_FIT : 0) | (o->scales.n > 0 ? WITH_SCALES : 0) |
-           (*o->measure_in ? WITH_MEASURE_IN : 0);
+           (o->measure_in.n > 0 ? WITH_MEASURE_IN : 0);
 }
 
 struct column_facts column_facts_of(const struct options *options,

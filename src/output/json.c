@@ -123,8 +123,8 @@ static cJSON *background_json(const struct result *result) {
 
 static cJSON *detection_json(const struct result *result) {
     const struct options *o = &result->options;
-    char connectivity[OPTIONS_TEXT];
-    options_get(o, "connectivity", connectivity);
+    char text[OPTIONS_TEXT];
+    const char *connectivity = options_get(o, "connectivity", text);
     struct json_tree object = json_object();
     add_real(&object, "threshold", o->threshold);
     add_real(&object, "island", o->island);

@@ -71,7 +71,7 @@ static struct source_spectrum spectrum_of(const struct result *result,
                                           const struct srcfind_source *source) {
     const struct options *o = &result->options;
     const double scale = source->reference_flux / source->total_flux;
-    const bool is_measured = *o->measure_in && isfinite(source->spectral_index) && scale > 0 &&
+    const bool is_measured = o->measure_in.n > 0 && isfinite(source->spectral_index) && scale > 0 &&
                              isfinite(scale) && source->reference_frequency > 0;
     return is_measured
                ? (struct source_spectrum){source->reference_frequency, source->spectral_index,

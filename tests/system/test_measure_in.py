@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import subprocess
 
 import numpy as np
 from astropy.io import fits
@@ -706,6 +707,98 @@ class MeasureIn(t.Case):
         t.run(self.deep, "--measure-in", given, "-q", "-o", self.path("r.reg"), check=True)
         self.assertEqual(t.read_csv(self.path("r.planes.csv")), expected)
 
+    def test_any_number_of_files(self):
+        """Files with commas, one by one, or in lists: the same rows; what is written names all of them, and is read again."""
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+        names = ["@0," + 180 * "x"] + ["%03d%s" % (i, 200 * "x") for i in range(1, 500)]
+        for name in names:
+            os.symlink(plane, self.path(name))
+        texts = ["./" + names[0].replace(",", ",,")] + names[1:]
+        with open(self.path("list"), "w", encoding="ascii") as stream:
+            stream.write(
+                "\n"
+                + "".join(
+                    name + ending for name, ending in zip(names[:300], ["\r\n", "\n", "\n\n"] * 100)
+                )
+            )
+        with open(self.path("rest"), "w", encoding="ascii") as stream:
+            stream.write("\n".join(names[300:]))  # without an end of line at its end
+        given = {
+            "commas": ["--measure-in=" + ",".join(texts)],
+            "repeated": [part for text in texts for part in ("--measure-in", text)],
+            "lists": ["--measure-in", "@list,@rest"],
+            "mixed": ["--measure-in", "@list", "--measure-in", ",".join(texts[300:])],
+        }
+        tables = {}
+        for name, options in given.items():
+            t.run(
+                "deep.fits",
+                "-q",
+                "-n",
+                "100",
+                *options,
+                "-o",
+                name + ".csv",
+                cwd=self.directory.name,
+                check=True,
+            )
+            tables[name] = t.read_csv(self.path(name + ".planes.csv"))
+            self.assertEqual([row["Image"] for row in tables[name][1:500]], names[1:])
+            self.assertEqual(
+                tables[name][0].pop("Image"),
+                names[0] if name in ("lists", "mixed") else "./" + names[0],
+            )
+            for row in tables[name]:
+                row.pop("Image", None)
+            self.assertEqual(tables[name], tables["commas"])
+        for suffix in ("json", "ecsv", "fits", "vot"):
+            t.run(
+                "deep.fits",
+                "-q",
+                "-n",
+                "100",
+                "--measure-in",
+                "@list,@rest",
+                "-o",
+                "c." + suffix,
+                cwd=self.directory.name,
+                check=True,
+            )
+            if suffix != "vot":  # which is not merged
+                subprocess.run(
+                    [t.COMMAND + "-merge", "c." + suffix, "-q", "-o", "m.json"],
+                    cwd=self.directory.name,
+                    check=True,
+                )
+        self.assertEqual(
+            Table.read(self.path("c.ecsv")).meta["options"]["measure-in"], ",".join(texts)
+        )
+        with open(self.path("c.json"), encoding="ascii") as stream:
+            self.assertEqual(json.load(stream)["options"]["measure-in"], ",".join(texts))
+        self.assertIn(",".join(texts), open(self.path("c.vot"), encoding="ascii").read())
+
+    def test_pattern_that_the_shell_expands(self):
+        """The option takes the first file, and the others are images: a message says how; a directory for several images is none."""
+        paths = [
+            self.write("chan%d.fits" % i, self.sky(5, self.peaks, 1), header()) for i in range(3)
+        ]
+        for output in ([], ["-o", self.path("c.csv")], ["-o", self.path("out/")]):
+            self.assert_error(
+                2,
+                "--measure-in %s,FILE,... or --measure-in @LIST" % paths[0],
+                "--measure-in",
+                *paths,
+                self.deep,
+                *output,
+            )
+            self.assertFalse(os.path.exists(self.path("out")))
+        t.run(
+            "-q", "--measure-in", self.directory.name, *paths, "-o", self.path("out/"), check=True
+        )
+        t.run(
+            "-q", self.deep, "--measure-in", ",".join(paths), "-o", self.path("c.csv"), check=True
+        )
+
     def test_texts_of_images(self):
         """Columns of texts are as wide as the longest image and date of all files, and have UTF-8
         without control characters."""
@@ -831,7 +924,7 @@ class MeasureIn(t.Case):
         )
         self.assert_error(
             2,
-            "is no directory, and several images need one",
+            "is no directory, and several images (",
             *run[:3],
             self.path("cubes/a.fits"),
             *run[4:],
@@ -875,11 +968,28 @@ class MeasureIn(t.Case):
         for paths in (",a.fits", "a.fits,", ","):
             self.assert_error(
                 2,
-                "--measure-in: '%s' is not paths with commas between them, none of them empty"
-                % paths,
+                "--measure-in: one of the paths is empty: commas stand between paths",
                 self.deep,
                 "--measure-in",
                 paths,
+            )
+        self.assert_error(
+            2,
+            "--measure-in: the list none cannot be read: No such file or directory",
+            self.deep,
+            "--measure-in",
+            "@none",
+        )
+        for content, message in (
+            (b"", "is empty"),
+            (b"\n\n", "is empty"),
+            (b"a\0b\n", "is no list of paths"),
+            (b"a" * 5000, "is no list of paths"),
+        ):
+            with open(self.path("list"), "wb") as stream:
+                stream.write(content)
+            self.assert_error(
+                2, message, self.deep, "--measure-in", self.deep + ",@" + self.path("list")
             )
         self.assert_error(
             2,

@@ -101,6 +101,7 @@ static double number(const cJSON *json, const char *stage, const char *name) {
 
 static void json_has_seconds(void **state) {
     (void)state;
+    options_default(&result.options);
     char *text = text_of(true);
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
     cJSON *json = cJSON_Parse(text);

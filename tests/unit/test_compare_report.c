@@ -115,6 +115,8 @@ static double number_at(const cJSON *object, const char *a, const char *b) {
 static void as_json(void **state) {
     static char other[] = "a,b,c\n1,2,3\n4,5.5,6\n";
     struct made cpu = catalogue(0.1, 4), gpu = catalogue(0.1, 1);
+    options_default(&cpu.result.options);
+    options_default(&gpu.result.options);
     const struct compare_report c = compare(&cpu, &gpu, csv, other);
     char *text = text_of(&c, true);
     cJSON *json = cJSON_Parse(text);

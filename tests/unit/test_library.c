@@ -228,6 +228,67 @@ static void implied_options(void **state) {
     }
 }
 
+/* A path may have any length; a copy of the options has its own, and keeps it. */
+static void paths_of_any_length(void **state) {
+    static const char *const names[] = {"rms-map", "background-map", "mask", "detect-on",
+                                        "at",      "measure-in"};
+    enum { LENGTH = 100000 };
+    char *path = malloc(LENGTH + 1), *read = malloc(LENGTH + 1);
+    (void)state;
+    memset(path, 'p', LENGTH);
+    path[LENGTH] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct srcfind_options *options = srcfind_options_create();
+        assert_int_equal(srcfind_options_set(options, names[i], "short"), SRCFIND_OK);
+        assert_int_equal(srcfind_options_set(options, names[i], path), SRCFIND_OK);
+        assert_int_equal(srcfind_options_set(options, names[i], ""), SRCFIND_ERROR_OPTIONS);
+        struct srcfind_options *copy = srcfind_options_copy(options);
+        assert_int_equal(srcfind_options_set(options, names[i], "other"), SRCFIND_OK);
+        srcfind_options_destroy(options);
+        assert_int_equal(srcfind_options_get(copy, names[i], read, LENGTH + 1), LENGTH);
+        assert_string_equal(read, path);
+        srcfind_options_destroy(copy);
+    }
+    free(path);
+    free(read);
+}
+
+/* A list has any number of files, also from a list file; its text gives it again. */
+static void lists_of_files(void **state) {
+    enum { N = 500, LENGTH = 300 };
+    char directory[TEMPORARY_PATH], file[TEMPORARY_PATH + 16], given[TEMPORARY_PATH + 32];
+    char *text = calloc(N, LENGTH + 4), *read = calloc(N, LENGTH + 4), *to = text;
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(file, sizeof file, "%s/list", directory);
+    snprintf(given, sizeof given, "first,@%s,./@last", file);
+    FILE *stream = fopen(file, "w");
+    to += sprintf(to, "first,./@x");
+    fprintf(stream, "@x\n\n");
+    for (int i = 0; i < N; i++) {
+        to += sprintf(to, ",%0*d,,", LENGTH, i);
+        fprintf(stream, "%0*d,\r\n", LENGTH, i);
+    }
+    sprintf(to, ",./@last");
+    fclose(stream);
+    struct srcfind_options *options = options_with("measure-in", "other", NULL);
+    assert_int_equal(srcfind_options_set(options, "measure-in", given), SRCFIND_OK);
+    unlink(file);
+    assert_int_equal(srcfind_options_set(options, "measure-in", given), SRCFIND_ERROR_OPTIONS);
+    const int length = srcfind_options_get(options, "measure-in", read, (size_t)N * (LENGTH + 4));
+    assert_int_equal(length, strlen(text));
+    assert_string_equal(read, text);
+    struct srcfind_options *copy = srcfind_options_copy(options);
+    srcfind_options_destroy(options);
+    assert_int_equal(srcfind_options_set(copy, "measure-in", text), SRCFIND_OK);
+    srcfind_options_get(copy, "measure-in", read, (size_t)N * (LENGTH + 4));
+    assert_string_equal(read, text);
+    srcfind_options_destroy(copy);
+    free(text);
+    free(read);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 /* Positions that are given are neither negative nor in islands that could be divided. */
 static void positions_that_are_given(void **state) {
     static const struct {
@@ -1154,6 +1215,8 @@ int main(void) {
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
+        cmocka_unit_test(paths_of_any_length),
+        cmocka_unit_test(lists_of_files),
         cmocka_unit_test(positions_that_are_given),
         cmocka_unit_test(island_above_threshold),
         cmocka_unit_test(strides_and_byte_orders),
