@@ -82,6 +82,7 @@ static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, const struct 
 
 const struct writer ecsv_writer = {
     .format = {"ecsv", suffixes},
+    .about = "enhanced CSV of astropy, with units",
     .is_table = true,
     .first = "# %ECSV 1.0\n",
     .last = "\n",

@@ -54,6 +54,10 @@ static const struct srcfind_column facts[FACTS] = {
     [IMAGE] = {"Image", NULL, "meta.id;meta.file", "path of the image", SRCFIND_STRING, NULL},
 };
 
+const struct srcfind_column *selected_fact(int i) {
+    return i < FACTS ? &facts[i] : NULL;
+}
+
 static enum fact find_fact(const char *name) {
     enum fact fact = 0;
     while (fact < FACTS && strcmp(facts[fact].name, name) != 0)

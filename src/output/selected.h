@@ -14,6 +14,9 @@ enum srcfind_status selected_make(const struct srcfind_catalogue *of,
                                   const struct column_list *list, struct selected **selected,
                                   struct error *error);
 const struct srcfind_catalogue *selected_catalogue(const struct selected *selected);
+/* What --columns takes beside the columns of catalogues: the i-th; NULL after the last. */
+const struct srcfind_column *selected_fact(int i);
+
 void selected_free(struct selected *selected);
 
 /* Checks the names of a list against the columns of catalogues that are made with these options. */
