@@ -1,7 +1,5 @@
-"""The options of a search and the types of their values: what editors complete and type checkers
-look at.
-
-A search itself reads none of this: _options.py and the library check what they are given.
+"""The options of a search and the types of their values, for editors and type checkers. A search
+does not use them: _options.py and the library check the values.
 """
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from astropy.table import Table
 
-# Union and not |, which Python 3.9 does not know where it runs a line.
+# Union and not |: Python 3.9 runs these lines, and does not know | there.
 Flag = Union[bool, np.bool_]
 Whole = Union[int, np.integer[Any]]
 Number = Union[float, Whole, np.floating[Any]]
@@ -24,11 +22,9 @@ Positions = Union[Path, "Table"]
 
 
 class Options(TypedDict, total=False):
-    """The options of `find` and `Finder`, for functions that hand them on: `**options:
-    Unpack[srcfind.Options]`.
-
-    None stands for the default. A str where several numbers can be given is what the command takes,
-    as "60,20".
+    """The options of `find` and `Finder`, to annotate your own functions that pass **options to
+    srcfind: `**options: Unpack[srcfind.Options]`. None stands for the default. Where several
+    numbers are possible, a str has them as in the command: "60,20".
     """
 
     # The options: written by scripts/lists.
