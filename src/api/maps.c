@@ -36,16 +36,21 @@ static const struct {
     const char *name;
     enum quantity quantity; /* not of pictures */
     bool has_unit;          /* that of the image */
+    const char *about;
 } maps[MAPS] = {
-    [MAP_RMS] = {"rms", QUANTITY_RMS, true},
-    [MAP_BACKGROUND] = {"background", QUANTITY_BACKGROUND, true},
-    [MAP_SNR] = {"snr", QUANTITY_SNR, false},
-    [MAP_ISLANDS] = {"islands", QUANTITY_LABEL, false},
-    [MAP_SOURCES] = {"sources", QUANTITY_LABEL, false},
-    [MAP_MODEL] = {"model", QUANTITY_MODEL, true},
-    [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true},
-    [MAP_MASK] = {"mask", QUANTITY_MASK, false},
-    [MAP_PICTURE] = {.name = "picture"},
+    [MAP_RMS] = {"rms", QUANTITY_RMS, true, "the noise of each pixel, in the map unit"},
+    [MAP_BACKGROUND] = {"background", QUANTITY_BACKGROUND, true,
+                        "the background of each pixel, in the map unit"},
+    [MAP_SNR] = {"snr", QUANTITY_SNR, false, "(value - background) / rms"},
+    [MAP_ISLANDS] = {"islands", QUANTITY_LABEL, false, "the Isl_id of each pixel, or 0"},
+    [MAP_SOURCES] = {"sources", QUANTITY_LABEL, false,
+                     "the Source_id of each pixel, or 0; needs --deblend or --fit"},
+    [MAP_MODEL] = {"model", QUANTITY_MODEL, true,
+                   "the sum of the Gaussians, in the map unit; needs --fit"},
+    [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true,
+                      "value - background - model, in the map unit; needs --fit"},
+    [MAP_MASK] = {"mask", QUANTITY_MASK, false, "1 in islands of positive sources, else 0"},
+    [MAP_PICTURE] = {.name = "picture", .about = "a PNG of the image with its sources"},
 };
 
 static bool has_labels(enum map map) {
@@ -62,6 +67,10 @@ static bool has_model(enum map map) {
 
 const char *srcfind_map(int i) {
     return i >= 0 && i < MAPS ? maps[i].name : NULL;
+}
+
+const char *map_about(int map) {
+    return maps[map].about;
 }
 
 const char *srcfind_map_suffix(int i) {

@@ -8,6 +8,9 @@
  * the reason is in error. */
 bool map_is_possible(int map, const struct srcfind_options *options, struct error *error);
 
+/* One line about a map, for help. */
+const char *map_about(int map);
+
 /* Makes the finder's searches keep what these maps will need (1 << i for srcfind_map(i)): where
  * they do not, a map searches the image again. */
 void maps_expect(struct srcfind *finder, unsigned wanted);

@@ -2,6 +2,7 @@
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 
+#include "cli/help.h"
 #include "cli/plane_ranges.h"
 #include "srcfind.h"
 
@@ -28,7 +29,8 @@ struct cli {
     const char *merge;          /* the merged catalogue; "-": on standard output; NULL: none */
     int merge_duplicates;       /* enum duplicates_choice; NOT_GIVEN: drop */
     bool at_positions;          /* fluxes at given positions are measured */
-    bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
+    bool skip_existing, fail_fast, compare_cpu, quiet, verbose, version;
+    struct help help;
     unsigned save;  /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
     int bench;      /* rounds; 0: no --bench */
     int progress;   /* enum progress_choice */
@@ -54,8 +56,5 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
 
 /* True if only the CPU can search: with maps of rms or background. */
 bool command_line_is_for_cpu(const struct cli *cli);
-
-/* Writes the text of --help. */
-void command_line_help(FILE *stream);
 
 #endif

@@ -943,13 +943,17 @@ static void formats(void **state) {
     struct srcfind *finder;
     (void)state;
     char *csv = text_of(c, "CSV"), *first = text_of(c, NULL);
+    char *reg = text_of(c, "reg"), *ds9 = text_of(c, "DS9");
     assert_string_equal(csv, first);
+    assert_string_equal(reg, ds9);
     srcfind_create(NULL, &finder);
     assert_int_equal(srcfind_catalogue_write(finder, c, "xls", stdout), SRCFIND_ERROR_OPTIONS);
     assert_non_null(strstr(srcfind_message(finder), "xls"));
     srcfind_destroy(finder);
     free(csv);
     free(first);
+    free(reg);
+    free(ds9);
     srcfind_catalogue_destroy(c);
     picture_free(&p);
 }
