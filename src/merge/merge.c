@@ -514,6 +514,7 @@ static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
         unlink(m->options.gaussians);
     if (status != SRCFIND_OK && m->written.completeness)
         unlink(m->options.completeness);
+    merged->result.options = (struct options){0}; /* they belong to the metadata */
     result_clear(&merged->result);
     free(merged);
     return status;
