@@ -178,29 +178,22 @@ static void write_notes(const struct messages *messages,
 
 /* Says which tables were written beside a catalogue that has no file of its own. */
 static void say_tables(const struct messages *messages, const struct target *target) {
-    for (int table = 0; table < TABLES; table++)
-        if (target->tables[table])
-            messages_note(messages, "%s: its %s is %s", messages->image, target_tables[table].what,
-                          target->tables[table]);
+    for (int i = 0; i < target->n_files; i++)
+        if (target->files[i].role == FILE_TABLE)
+            messages_note(messages, "%s: its %s is %s", messages->image, target->files[i].what,
+                          target->files[i].path);
 }
 
 /* Removes what an earlier run left beside a catalogue that was written. */
 static void remove_earlier(const struct batch *b, const struct target *target,
                            const struct messages *messages) {
-    enum { KEPT = 4 + MOST_MAPS + TABLES + USER_MAP_KINDS };
-    const char *kept[KEPT] = {target->image, target->beside, b->cli->find->values.at,
-                              b->cli->files_from};
-    int n = 4;
-    for (int map = 0; map < MOST_MAPS; map++)
-        kept[n++] = target->maps[map];
-    for (int table = 0; table < TABLES; table++)
-        kept[n++] = target->tables[table];
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
-        kept[n++] = target->user_maps[kind];
-    const struct replaced replaced = {.catalogue = target->catalogue,
+    const char *kept[] = {target->image, b->cli->find->values.at, b->cli->files_from};
+    const struct replaced replaced = {.catalogue = target_catalogue(target),
                                       .writer = writer_named(b->targets->format->name),
+                                      .files = target->files,
+                                      .n_files = target->n_files,
                                       .kept = kept,
-                                      .n_kept = n,
+                                      .n_kept = sizeof kept / sizeof *kept,
                                       .has_maps = true};
     earlier_remove(&replaced, messages);
 }
@@ -253,7 +246,7 @@ static void skip_image(struct batch *b, const struct srcfind *finder, int64_t i,
         return;
     }
     messages_note(messages, "%s: skipped, since %s is already there", target_shown(target),
-                  target->catalogue);
+                  target_catalogue(target));
     outcome->skipped = true;
 }
 
@@ -395,7 +388,7 @@ static int run_with_finders(struct batch *b, int n_workers) {
     if (status == EXIT_OK)
         finder_expect(b->finders[0], count_pixels(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
-        maps_expect(b->finders[i], b->cli->save);
+        maps_expect(b->finders[i], b->cli->save.maps);
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else
@@ -446,11 +439,9 @@ static void clean_directories(const struct cli *cli, const struct targets *targe
         save_clean(cli->merge);
     for (int64_t i = 0; i < targets->n; i++) {
         const struct target *target = &targets->target[i];
-        const char *path = target->catalogue;
-        for (int map = 0; map < MOST_MAPS && !path; map++)
-            path = target->maps[map];
-        for (int table = 0; table < TABLES; table++)
-            path = path ? path : target->tables[table];
+        const char *path = NULL;
+        for (int k = 0; k < target->n_files && !path; k++)
+            path = target_file_is_output(&target->files[k]) ? target->files[k].path : NULL;
         if (path && (!last || !are_together(path, last)))
             save_clean(path);
         last = path ? path : last;
@@ -476,10 +467,10 @@ struct deciding {
 static void decide(void *context, int i) {
     const struct deciding *d = context;
     struct target *target = &d->targets->target[i];
-    struct srcfind_options options = *d->cli->find;
-    options.values.image.plane = *target_plane(d->cli, target);
+    struct image_choice choice = d->cli->find->values.image;
+    choice.plane = *target_plane(d->cli, target);
     target->is_done = !target_failure(target) && report_allows_skipping(d->report, target) &&
-                      outputs_exist(d->targets, target, &options);
+                      outputs_exist(d->targets, target, &choice);
 }
 
 /* Finds the images to skip, before the first one is searched: their rows stay in the report. */

@@ -3,6 +3,7 @@
 #define COMMAND_LINE_H
 
 #include "cli/plane_ranges.h"
+#include "output/products.h"
 #include "srcfind.h"
 
 /* Of the images, every n-th, beginning with number k, from 1. n is 0 for all of them. */
@@ -12,8 +13,10 @@ struct shard {
 
 enum { NOT_GIVEN = -1 };
 
-/* In the maps of --save: a table of the Gaussians. */
-static const unsigned SAVE_GAUSSIANS = 1U << 31;
+/* What --save names. */
+struct saved {
+    bool maps[MAPS], gaussians;
+};
 
 struct cli {
     struct srcfind_options *find;        /* the library's options */
@@ -29,7 +32,7 @@ struct cli {
     int merge_duplicates;       /* enum duplicates_choice; NOT_GIVEN: drop */
     bool at_positions;          /* fluxes at given positions are measured */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
-    unsigned save;  /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
+    struct saved save;
     int bench;      /* rounds; 0: no --bench */
     int progress;   /* enum progress_choice */
     uint64_t given; /* options: a bit for each, see command_line_gives */

@@ -99,6 +99,7 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     char size[REPORT_NUMBER] = "", time[REPORT_NUMBER] = "";
     char output_size[REPORT_NUMBER] = "", output_time[REPORT_NUMBER] = "";
     const struct clean message = messages_clean(messages_without_path(row->message, target->image));
+    const char *catalogue = target_catalogue(target);
     struct stat info;
     if (row->catalogue) {
         info.st_size = row->catalogue->version.size;
@@ -118,7 +119,7 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s,", row->seconds,
             row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time,
             output_size, output_time);
-    write_cell(target->catalogue ? target->catalogue : "", stream);
+    write_cell(catalogue ? catalogue : "", stream);
     fputc(',', stream);
     write_cell(plane ? plane : "", stream);
     write_footprint(row->catalogue, stream);

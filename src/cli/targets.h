@@ -3,24 +3,10 @@
 #define TARGETS_H
 
 #include "cli/command_line.h"
+#include "cli/target_files.h"
 #include "input/user_maps.h"
 #include "merge/merge.h"
-
-enum { MOST_MAPS = 9 };
-
-/* The tables beside a catalogue, whose names are target_tables. */
-enum {
-    TABLE_GAUSSIANS,
-    TABLE_PLANES,
-    TABLE_COMPLETENESS,
-    TABLE_INJECTIONS,
-    TABLE_RELIABILITY,
-    TABLES
-};
-extern const struct table_name {
-    const char *part, *what; /* of STEM.part.csv; what messages call it */
-    const char *first;       /* its first column, with which a CSV file begins */
-} target_tables[TABLES];
+#include "output/products.h"
 
 /* A plane that ranges of --plane give. */
 struct target_plane {
@@ -33,15 +19,10 @@ struct target_plane {
 /* An image or, of one that is searched in several planes, a plane. */
 struct target {
     char *image;
-    struct target_plane *plane;      /* NULL: that of the options */
-    char *name;                      /* of its outputs, without directory and suffix (names.h) */
-    char *catalogue;                 /* NULL: standard output, or none */
-    char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
-    char *beside;                    /* what belongs beside a sky model; else NULL */
-    char *tables[TABLES];            /* that are to be saved; else NULL */
-    char *user_maps[USER_MAP_KINDS]; /* mask and other maps that are read; else NULL */
-    char **measured;                 /* images of --measure-in that are read */
-    int n_measured;
+    struct target_plane *plane; /* NULL: that of the options */
+    char *name;                 /* of its outputs, without directory and suffix (names.h) */
+    struct target_file *files;
+    int n_files, files_capacity;
     int64_t bytes; /* approximate size of the pixels; 0 if unknown */
     bool is_done;  /* it is to be skipped: its outputs are there */
 };
@@ -72,6 +53,20 @@ int targets_make_directories(const struct cli *cli, const struct targets *target
 struct merge_options targets_merge_options(const struct cli *cli, const struct targets *targets);
 
 void targets_free(struct targets *targets);
+
+/* Adds a file; the path becomes the target's. False where memory ran out, as also if the path is
+ * NULL. */
+bool target_add(struct target *target, char *path, enum file_role role, int kind, const char *what);
+
+/* The path of a file; NULL if there is none. */
+static inline const char *target_path(const struct target *target, enum file_role role, int kind) {
+    return target_files_path(target->files, target->n_files, role, kind);
+}
+
+/* NULL: standard output, or none. */
+static inline const char *target_catalogue(const struct target *target) {
+    return target_path(target, FILE_CATALOGUE, 0);
+}
 
 /* What messages and merged catalogues call it. */
 static inline const char *target_shown(const struct target *target) {
