@@ -25,23 +25,6 @@
 #include "input/srcfind_map.h"
 #include "output/save.h"
 
-int batch_exit_status(enum srcfind_status status) {
-    switch (status) {
-    case SRCFIND_OK:
-        return EXIT_OK;
-    case SRCFIND_ERROR_OPTIONS:
-        return EXIT_USAGE;
-    case SRCFIND_ERROR_DEVICE:
-        return EXIT_DEVICE;
-    case SRCFIND_ERROR_INPUT:
-    case SRCFIND_ERROR_OUTPUT:
-    case SRCFIND_ERROR_MEMORY:
-    case SRCFIND_INTERRUPTED:
-        return EXIT_IMAGE;
-    }
-    return EXIT_IMAGE;
-}
-
 /* The result of an image. */
 struct outcome {
     bool done, skipped;
@@ -212,7 +195,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     if (status == SRCFIND_OK && is_reported)
         merging_add(b->merging, i, catalogue);
     const double seconds = clock_seconds() - start;
-    outcome->status = batch_exit_status(status);
+    outcome->status = exit_status_of(status);
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
@@ -384,7 +367,7 @@ static double count_pixels(const struct targets *targets) {
 }
 
 static int run_with_finders(struct batch *b, int n_workers) {
-    int status = batch_exit_status(srcfind_create_many(b->cli->find, n_workers, b->finders));
+    int status = exit_status_of(srcfind_create_many(b->cli->find, n_workers, b->finders));
     if (status == EXIT_OK)
         finder_expect(b->finders[0], count_pixels(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)

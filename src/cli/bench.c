@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "api/finder.h"
-#include "cli/batch.h"
 #include "cli/bench_report.h"
+#include "cli/command_line.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "cli/targets.h"
@@ -199,7 +199,7 @@ static int bench_image(const struct cli *cli, const struct target *target, bool 
     if (status != SRCFIND_OK)
         messages_error(messages, "%s", srcfind_message(finder));
     srcfind_destroy(finder);
-    int result = batch_exit_status(status);
+    int result = exit_status_of(status);
     if (status == SRCFIND_OK) {
         struct bench_report m = {.bench = bench};
         const bool whole = measure_command(cli, target, options, &m, messages);

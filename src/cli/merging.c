@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/finder.h"
-#include "cli/batch.h"
 #include "cli/exit_status.h"
 #include "cli/merged_file.h"
 #include "cli/signals.h"
@@ -35,7 +34,7 @@ int merging_begin(const struct cli *cli, const struct targets *targets, struct m
     const enum srcfind_status status = merge_create(&options, &m->merge, &m->error);
     if (status != SRCFIND_OK)
         messages_usage("%s", m->error.text);
-    return batch_exit_status(status);
+    return exit_status_of(status);
 }
 
 void merging_end(struct merging *m) {

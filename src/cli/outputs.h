@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "cli/targets.h"
+#include "cli/target.h"
 
 /* Writes the maps and tables, and then the catalogue: where the catalogue is, maps and tables are
  * there, too. On an error the finder has the message, and the maps and tables are removed. Signals

@@ -28,32 +28,6 @@ static const char NAMING[] = "naming the catalogues";
 
 enum { PLANE_TEXT = 20 * SRCFIND_MAX_AXES + 1 };
 
-static void clear_target(struct target *target) {
-    free(target->image);
-    if (target->plane) {
-        free(target->plane->name);
-        free(target->plane->shown);
-        free(target->plane->failure);
-    }
-    free(target->plane);
-    free(target->name);
-    for (int i = 0; i < target->n_files; i++)
-        free(target->files[i].path);
-    free(target->files);
-}
-
-bool target_add(struct target *target, char *path, enum file_role role, int kind,
-                const char *what) {
-    int64_t capacity = target->files_capacity;
-    if (!path || !GROW(target->files, capacity, target->n_files + 1)) {
-        free(path);
-        return false;
-    }
-    target->files_capacity = (int)capacity;
-    target->files[target->n_files++] = (struct target_file){path, role, kind, what};
-    return true;
-}
-
 /* --- names --- */
 
 /* A compressed file is assumed to have about a quarter of the original size. */
@@ -294,10 +268,6 @@ static bool is_saved(const struct cli *cli, enum table table) {
     return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
-bool targets_are_tables(const struct targets *t) {
-    return writer_named(t->format->name)->is_table;
-}
-
 /* Names tables, which have the format and the suffix of catalogues, or are CSV. */
 static int name_table(const struct cli *cli, enum table table, struct targets *t) {
     for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
@@ -504,14 +474,6 @@ static int check_columns(const struct cli *cli, struct targets *t) {
                                             : messages_usage("--%s", error.text);
 }
 
-const struct plane_option *target_plane(const struct cli *cli, const struct target *target) {
-    return target->plane ? &target->plane->option : &cli->find->values.image.plane;
-}
-
-bool targets_are_json(const struct targets *targets) {
-    return strcmp(targets->format->name, "json") == 0;
-}
-
 /* --- targets --- */
 
 /* Keeps the images of a shard. */
@@ -521,7 +483,7 @@ static void take_shard(const struct shard *shard, struct targets *t) {
         if (shard->n == 0 || i % shard->n == shard->k - 1)
             t->target[n++] = t->target[i];
         else
-            clear_target(&t->target[i]);
+            target_clear(&t->target[i]);
     }
     t->n = n;
 }
@@ -596,20 +558,4 @@ int targets_make(const struct cli *cli, struct targets *t) {
     take_shard(&cli->shard, t);
     status = conflicts_check_existing(cli, t);
     return status == EXIT_OK ? check_positions(cli) : status;
-}
-
-struct merge_options targets_merge_options(const struct cli *cli, const struct targets *t) {
-    return (struct merge_options){.path = merged_file_path(cli->merge),
-                                  .gaussians = t->merged_tables[TABLE_GAUSSIANS],
-                                  .completeness = t->merged_tables[TABLE_COMPLETENESS],
-                                  .keep_duplicates = cli->merge_duplicates == DUPLICATES_KEEP};
-}
-
-void targets_free(struct targets *t) {
-    for (int64_t i = 0; i < t->n; i++)
-        clear_target(&t->target[i]);
-    free(t->target);
-    for (int table = 0; table < TABLES; table++)
-        free(t->merged_tables[table]);
-    *t = (struct targets){0};
 }
