@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { HALVES = SLOTS, PART = 1 << 17 }; /* bytes that a thread copies at a time */
+enum { HALVES = SLOTS, SHARE = 1 << 17 }; /* bytes that a thread copies at a time */
 
 /* A copy in the host's memory. */
 struct host_copy {
@@ -11,16 +11,16 @@ struct host_copy {
     int64_t size;
 };
 
-static void copy_part(void *context, int part) {
+static void copy_share(void *context, int share) {
     const struct host_copy *c = context;
-    const int64_t first = (int64_t)part * PART;
+    const int64_t first = (int64_t)share * SHARE;
     memcpy(c->to + first, c->from + first,
-           (size_t)(c->size - first < PART ? c->size - first : PART));
+           (size_t)(c->size - first < SHARE ? c->size - first : SHARE));
 }
 
 static void copy_on_host(struct threads *threads, void *to, const void *from, int64_t size) {
     struct host_copy copy = {to, from, size};
-    threads_run(threads, (int)((size + PART - 1) / PART), copy_part, &copy);
+    threads_run(threads, (int)((size + SHARE - 1) / SHARE), copy_share, &copy);
 }
 
 /* The pinned memory is used in halves: one is filled or emptied while the device copies the other.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "input/positions.h"
-#include "input/table_file.h"
+#include "input/read_table.h"
 
 static void print_text(const char *text) {
     putchar('"');
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     enum srcfind_status status = SRCFIND_ERROR_OPTIONS;
     if (argc == 2) {
         struct table_file table;
-        status = table_file_read(argv[1], NULL, &table, &error);
+        status = read_table(argv[1], NULL, &table, &error);
         if (status == SRCFIND_OK)
             print_table(&table);
         table_file_clear(&table);

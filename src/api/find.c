@@ -26,48 +26,44 @@
 /* --- the image --- */
 
 /* Finds where the corners of the image are on the sky, around it from the first pixel on. */
-static enum srcfind_status find_footprint(const struct image *image,
-                                          struct srcfind_catalogue *catalogue,
+static enum srcfind_status find_footprint(const struct image *image, struct result *result,
                                           struct error *error) {
-    const double right = (double)catalogue->image.width - 0.5;
-    const double top = (double)catalogue->image.height - 0.5;
+    const double right = (double)result->image.width - 0.5;
+    const double top = (double)result->image.height - 0.5;
     const double x[] = {-0.5, right, right, -0.5}, y[] = {-0.5, -0.5, top, top};
     double lon[4] = {NAN, NAN, NAN, NAN}, lat[4] = {NAN, NAN, NAN, NAN};
     const enum srcfind_status status =
         image->wcs ? wcs_positions(image->wcs, 4, x, y, lon, lat, error) : SRCFIND_OK;
     for (int i = 0; i < 4; i++) {
-        catalogue->footprint[2 * i] = lon[i];
-        catalogue->footprint[2 * i + 1] = lat[i];
+        result->origin.footprint[2 * i] = lon[i];
+        result->origin.footprint[2 * i + 1] = lat[i];
     }
     return status;
 }
 
 /* Keeps what is known of the image before it is read. */
 static enum srcfind_status describe_image(const struct srcfind *finder, const struct image *image,
-                                          struct srcfind_catalogue *catalogue,
-                                          struct error *error) {
-    if (!options_copy(&catalogue->options, &finder->options))
+                                          struct result *result, struct error *error) {
+    if (!options_copy(&result->options, &finder->options))
         return error_memory(error, "keeping the options");
-    catalogue_name_columns(catalogue);
-    catalogue->header = header_lines(&image->hdu.header, &catalogue->image);
-    return catalogue->header ? find_footprint(image, catalogue, error)
-                             : error_memory(error, "keeping the header");
+    result->origin.header = header_lines(&image->hdu.header, &result->image);
+    return result->origin.header ? find_footprint(image, result, error)
+                                 : error_memory(error, "keeping the header");
 }
 
 /* --- the search --- */
 
 /* Measures at the positions of --at. */
-static enum srcfind_status find_at(const struct search *search,
-                                   struct srcfind_catalogue *catalogue) {
+static enum srcfind_status find_at(const struct search *search, struct result *result) {
     const struct options *o = search->options;
-    const struct srcfind_image *image = &catalogue->image;
+    const struct srcfind_image *image = &result->image;
     struct error *error = &search->finder->error;
     struct positions positions;
     enum srcfind_status status =
         positions_read(search->finder->at, o->at, image->frame, image->equinox, image->lon_name,
                        image->lat_name, o->fit, &positions, error);
     if (status == SRCFIND_OK)
-        status = search_at(search, &positions, &catalogue->left_out);
+        status = search_at(search, &positions);
     positions_clear(&positions);
     return status;
 }
@@ -81,8 +77,7 @@ static bool is_blank(const struct view *view) {
 /* Searches the image, through a source that keeps a sample of its pixels, and describes its noise.
  */
 static enum srcfind_status find_positive(const struct search *search, const struct input *input,
-                                         struct sampled *sample,
-                                         struct srcfind_catalogue *catalogue) {
+                                         struct sampled *sample, struct result *result) {
     struct view *view = &search->views->measure;
     const struct pixel_source *pixels = view->source;
     struct error *error = &search->finder->error;
@@ -92,7 +87,7 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     if (!view->on_device)
         view->source = &sampled;
     enum srcfind_status status =
-        *search->options->at ? find_at(search, catalogue) : search_run(search);
+        *search->options->at ? find_at(search, result) : search_run(search);
     view->source = pixels;
     if (status == SRCFIND_OK &&
         !noise_describe(&view->detection, &view->result.noise, &view->result.background))
@@ -104,94 +99,81 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     return status;
 }
 
-enum srcfind_status find_sources(const struct search *search, int64_t *n_negative) {
-    *n_negative = 0;
+enum srcfind_status find_sources(const struct search *search) {
     const enum srcfind_status status = search_run(search);
-    return status == SRCFIND_OK && search->options->negative ? negative_search(search, n_negative)
-                                                             : status;
+    return status == SRCFIND_OK && search->options->negative ? negative_search(search) : status;
 }
 
 /* Adds sources to the image, and finds out which of them the search finds. */
 static enum srcfind_status measure_completeness(const struct search *search,
-                                                struct srcfind_catalogue *catalogue) {
+                                                struct result *result) {
     const double start = clock_seconds();
     struct search_report report = *search->report; /* the image's has the times of its own search */
     struct search trials = *search;
     trials.report = &report;
-    const enum srcfind_status status = completeness_measure(&trials, &catalogue->injections);
+    const enum srcfind_status status = completeness_measure(&trials, &result->injections);
     const struct srcfind_background *b = &search->views->measure.result.background;
-    const double pixel = catalogue->image.pixel_area;
-    catalogue->injected_area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
-    catalogue->timings.completeness = clock_seconds() - start;
+    const double pixel = result->image.pixel_area;
+    result->injections.area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
+    result->timings.completeness = clock_seconds() - start;
     return status;
 }
 
-/* Gives the catalogue what was found, also after an error. */
+/* Gives the result what was found beside sources, also after an error. */
 static void give_results(const struct search *search, enum srcfind_status status,
-                         struct srcfind_catalogue *catalogue) {
+                         struct result *result) {
     struct views *views = search->views;
-    const struct sources *found = search->sources;
     const struct srcfind_timings *t = &search->report->timings;
-    const double open = catalogue->timings.open, completeness = catalogue->timings.completeness;
-    catalogue->timings = *t;
-    catalogue->timings.open = open;
-    catalogue->timings.completeness = completeness;
-    catalogue->run = search->report->run;
-    catalogue->quality.widest_left_out = search->report->widest_left_out;
-    catalogue->background = views->measure.result.background;
-    catalogue->noise = views->measure.result.noise;
-    catalogue->detection_noise = views->other.result.noise;
+    const double open = result->timings.open, completeness = result->timings.completeness;
+    result->timings = *t;
+    result->timings.open = open;
+    result->timings.completeness = completeness;
+    result->run = search->report->run;
+    result->quality.widest_left_out = search->report->widest_left_out;
+    result->background = views->measure.result.background;
+    result->noise = views->measure.result.noise;
+    result->detection_noise = views->other.result.noise;
     views->measure.result.noise = views->other.result.noise = (struct noise_map){0};
-    catalogue->sources = found->rows;
-    catalogue->n_sources = found->n;
-    catalogue->gaussians = found->gaussians;
-    catalogue->n_gaussians = found->n_gaussians;
-    catalogue->parts = found->parts;
-    catalogue->n_parts = found->n_parts;
-    memcpy(catalogue->labels, found->labels, sizeof found->labels);
-    catalogue->has_labels = status == SRCFIND_OK ? search->labels : 0;
+    result->sources.has_labels = status == SRCFIND_OK ? search->labels : 0;
 }
 
 /* --- all of it --- */
 
 /* The search, and what searches again: all that needs the views. */
 static enum srcfind_status search_input(struct srcfind *finder, const struct input *input,
-                                        struct sampled *sample,
-                                        struct srcfind_catalogue *catalogue) {
-    struct views views =
-        views_of_input(input, &catalogue->image, &finder->options, catalogue->blanks);
-    struct sources found = {0};
+                                        struct sampled *sample, struct result *result) {
+    struct views views = views_of_input(input, &result->image, &finder->options, result->blanks);
     struct search_report report = {.run.threads = finder->options.threads};
     const struct search search = {.finder = finder,
                                   .options = &finder->options,
                                   .views = &views,
                                   .labels = finder->labels,
-                                  .sources = &found,
+                                  .sources = &result->sources,
                                   .report = &report};
-    enum srcfind_status status = find_positive(&search, input, sample, catalogue);
+    enum srcfind_status status = find_positive(&search, input, sample, result);
     if (status == SRCFIND_OK && finder->options.completeness > 0)
-        status = measure_completeness(&search, catalogue);
+        status = measure_completeness(&search, result);
     if (status == SRCFIND_OK && finder->options.negative)
-        status = negative_search(&search, &catalogue->n_negative);
-    give_results(&search, status, catalogue);
+        status = negative_search(&search);
+    give_results(&search, status, result);
     views_clear(&views);
     return status;
 }
 
 enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
-                                   struct srcfind_catalogue *catalogue) {
+                                   struct result *result) {
     struct error *error = &finder->error;
     struct sampled sample = {0};
-    enum srcfind_status status = describe_image(finder, &input->image, catalogue, error);
+    enum srcfind_status status = describe_image(finder, &input->image, result, error);
     if (status == SRCFIND_OK)
-        status = input_read_blanks(input, &catalogue->blanks, finder->threads, error);
+        status = input_read_blanks(input, &result->blanks, finder->threads, error);
     if (status == SRCFIND_OK)
-        status = search_input(finder, input, &sample, catalogue);
+        status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
-        status = planes_measure(finder, input, catalogue);
-    if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
+        status = planes_measure(finder, input, result);
+    if (status == SRCFIND_OK && !quality_find(&sample, result))
         status = error_memory(error, "comparing the noise from place to place");
-    if (status == SRCFIND_OK && !notes_make(catalogue, &input->maps))
+    if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");
     sampled_clear(&sample);
     return status;

@@ -154,22 +154,22 @@ void maps_expect(struct srcfind *finder, const bool wanted[MAPS]) {
 /* Maps that are being made, and what they are made of. */
 struct wanted_maps {
     struct srcfind *finder;
-    const struct srcfind_catalogue *catalogue;
+    const struct result *result;
     struct input input;
     struct srcfind_image metadata;
     struct map_output outputs[MAPS];
     int n;
 };
 
-static enum srcfind_status choose_map(const char *name, const struct srcfind_catalogue *catalogue,
-                                      enum map *map, struct error *error) {
+static enum srcfind_status choose_map(const char *name, const struct result *result, enum map *map,
+                                      struct error *error) {
     struct error reason = {0};
     *map = 0;
     while (*map < MAPS && strcmp(map_products[*map].name, name) != 0)
         (*map)++;
     if (*map == MAPS)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
-    return suits(*map, &catalogue->options, &reason)
+    return suits(*map, &result->options, &reason)
                ? SRCFIND_OK
                : error_set(error, SRCFIND_ERROR_OPTIONS, "map: %.200s", reason.text);
 }
@@ -178,7 +178,7 @@ static enum srcfind_status choose_map(const char *name, const struct srcfind_cat
  * rule for them. */
 static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_kind kind,
                                        struct labels *labels) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
     struct sources found = {0};
     struct search_report report = {0};
@@ -188,8 +188,7 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
                                   .labels = 1U << kind,
                                   .sources = &found,
                                   .report = &report};
-    int64_t n_negative;
-    const enum srcfind_status status = find_sources(&search, &n_negative);
+    const enum srcfind_status status = find_sources(&search);
     *labels = found.labels[kind];
     found.labels[kind] = (struct labels){0};
     sources_clear(&found);
@@ -198,16 +197,16 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
 }
 
 /* Makes the mask of islands of positive sources. False where memory ran out. */
-static bool add_mask(const struct srcfind_catalogue *c, const struct labels *islands,
+static bool add_mask(const struct result *c, const struct labels *islands,
                      struct label_rows *rows) {
     struct mask_shape shape = {.width = c->image.width,
                                .height = c->image.height,
                                .radius = c->options.mask_dilate,
                                .fills_holes = c->options.mask_fill};
     struct labels mask = {0};
-    for (int64_t i = 0; i < c->n_sources - c->n_negative; i++)
-        if (c->sources[i].island_id > shape.most_label)
-            shape.most_label = c->sources[i].island_id;
+    for (int64_t i = 0; i < c->sources.n - c->sources.n_negative; i++)
+        if (c->sources.rows[i].island_id > shape.most_label)
+            shape.most_label = c->sources.rows[i].island_id;
     const bool ok =
         mask_make(islands, &shape, &mask) && label_rows_make(rows, &mask, c->image.height);
     labels_clear(&mask);
@@ -216,12 +215,12 @@ static bool add_mask(const struct srcfind_catalogue *c, const struct labels *isl
 
 static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
                                       struct map_output *output) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     const enum label_kind kind = label_kind(map);
-    const bool are_kept = c->has_labels >> kind & 1;
+    const bool are_kept = c->sources.has_labels >> kind & 1;
     struct labels found = {0};
     enum srcfind_status status = are_kept ? SRCFIND_OK : find_labels(m, kind, &found);
-    const struct labels *labels = are_kept ? &c->labels[kind] : &found;
+    const struct labels *labels = are_kept ? &c->sources.labels[kind] : &found;
     if (status == SRCFIND_OK &&
         !(map == MAP_MASK ? add_mask(c, labels, &output->labels)
                           : label_rows_make(&output->labels, labels, c->image.height)))
@@ -232,13 +231,14 @@ static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
 
 /* Adds a map to those that are made, without saying where it goes. */
 static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     struct map_output *output = &m->outputs[m->n++];
     *output = (struct map_output){.quantity = maps[map].quantity};
     if (has_labels(map))
         return add_labels(m, map, output);
     const struct model_box box = {0, 0, c->image.width, c->image.height, MODEL_CELL};
-    return !has_model(map) || model_make(&output->model, c->gaussians, c->n_gaussians, &box)
+    return !has_model(map) ||
+                   model_make(&output->model, c->sources.gaussians, c->sources.n_gaussians, &box)
                ? SRCFIND_OK
                : error_memory(&m->finder->error, "making a map");
 }
@@ -259,7 +259,7 @@ static int move_snr_back(struct wanted_maps *m) {
 
 /* Makes the maps of the image; that of the SNR is of the image for detection, if there is one. */
 static enum srcfind_status make_maps(struct wanted_maps *m) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     struct threads *threads = m->finder->threads;
     struct error *error = &m->finder->error;
     const struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
@@ -280,13 +280,14 @@ static void clear_maps(struct wanted_maps *m) {
 
 /* Opens the file of a catalogue, again. To be closed also after an error. */
 static enum srcfind_status open_image(struct wanted_maps *m) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         input_open(&m->input, c->image.path, &c->options, &m->metadata, error);
     input_see(&m->input, c->blanks);
-    return status == SRCFIND_OK ? fits_file_unchanged(&m->input.image.file, &c->version, error)
-                                : status;
+    return status == SRCFIND_OK
+               ? fits_file_unchanged(&m->input.image.file, &c->origin.version, error)
+               : status;
 }
 
 static void close_image(struct wanted_maps *m) {
@@ -307,7 +308,7 @@ struct saving {
 
 /* False where memory ran out. */
 static bool make_header(const struct saving *s, enum map map, struct cards *cards) {
-    const struct srcfind_catalogue *c = s->wanted.catalogue;
+    const struct result *c = s->wanted.result;
     char what[SRCFIND_TEXT];
     add_description(cards, map, &s->wanted.input.image, &c->image);
     snprintf(what, sizeof what, "map: %s", map_products[map].name);
@@ -318,7 +319,7 @@ static bool make_header(const struct saving *s, enum map map, struct cards *card
 /* Writes the header of a map, and adds it to those that are made. */
 static enum srcfind_status begin_map(struct saving *s, enum map map, FILE *file, const char *name,
                                      struct error *error) {
-    const struct srcfind_image *image = &s->wanted.catalogue->image;
+    const struct srcfind_image *image = &s->wanted.result->image;
     struct cards header = {0};
     enum srcfind_status status = add_map(&s->wanted, map);
     if (status == SRCFIND_OK && !make_header(s, map, &header))
@@ -340,7 +341,7 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
     const enum map map = (enum map)s->map++;
     const enum srcfind_status status =
         map == MAP_PICTURE
-            ? picture_write(&m->input.image, m->catalogue, m->finder->threads, file, name, error)
+            ? picture_write(&m->input.image, m->result, m->finder->threads, file, name, error)
             : begin_map(s, map, file, name, error);
     return status == SRCFIND_OK ? save_next(s) : status;
 }
@@ -363,8 +364,9 @@ static enum srcfind_status save_next(struct saving *s) {
 
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                               const char *const paths[MAPS], bool saved[MAPS]) {
-    struct saving s = {
-        .wanted = {.finder = finder, .catalogue = catalogue}, .paths = paths, .saved = saved};
+    struct saving s = {.wanted = {.finder = finder, .result = catalogue->table.of},
+                       .paths = paths,
+                       .saved = saved};
     enum srcfind_status status = open_image(&s.wanted);
     if (status == SRCFIND_OK)
         status = save_next(&s);
@@ -380,8 +382,8 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
     bool saved[MAPS] = {false};
     enum map chosen;
     finder_begin(finder);
-    enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
-    if (status == SRCFIND_OK && catalogue->image.hdu < 0)
+    enum srcfind_status status = choose_map(map, catalogue->table.of, &chosen, &finder->error);
+    if (status == SRCFIND_OK && catalogue->table.of->image.hdu < 0)
         status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                            "map: maps are saved of images in files, not of pixels in memory");
     if (status == SRCFIND_OK && map_replaces_other(chosen, path))
@@ -421,9 +423,9 @@ static enum srcfind_status fill_from_file(struct wanted_maps *m, enum map map, u
 static enum srcfind_status check_pixels(const struct wanted_maps *m,
                                         const struct srcfind_pixels *given,
                                         struct srcfind_pixels *pixels) {
-    const struct srcfind_catalogue *c = m->catalogue;
+    const struct result *c = m->result;
     struct error *error = &m->finder->error;
-    if (c->on_device)
+    if (c->origin.on_device)
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "map: maps are made of pixels in the host's memory, not of those on a "
                          "device: search a copy of them");
@@ -442,7 +444,7 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
 
 static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
                                             const struct srcfind_pixels *given, uint32_t *array) {
-    const struct options *options = &m->catalogue->options;
+    const struct options *options = &m->result->options;
     struct srcfind_pixels pixels;
     struct host_pixels host;
     enum srcfind_status status = check_pixels(m, given, &pixels);
@@ -451,7 +453,7 @@ static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
     host_pixels_make(&host, &pixels, options->image.blank);
     status = input_open_pixels(&m->input, &host.source, pixels.header, options, &m->metadata,
                                &m->finder->error);
-    input_see(&m->input, m->catalogue->blanks);
+    input_see(&m->input, m->result->blanks);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     close_image(m);
@@ -462,15 +464,16 @@ enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                           const struct srcfind_catalogue *catalogue,
                                           const struct srcfind_pixels *pixels, const char *map,
                                           void *values) {
-    struct wanted_maps m = {.finder = finder, .catalogue = catalogue};
+    struct wanted_maps m = {.finder = finder, .result = catalogue->table.of};
     enum map chosen;
     finder_begin(finder);
-    const enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
+    const enum srcfind_status status =
+        choose_map(map, catalogue->table.of, &chosen, &finder->error);
     if (status != SRCFIND_OK)
         return status;
     if (chosen == MAP_PICTURE)
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                          "map: a picture has no values, and can only be saved");
-    return catalogue->image.hdu < 0 ? fill_from_pixels(&m, chosen, pixels, values)
-                                    : fill_from_file(&m, chosen, values);
+    return catalogue->table.of->image.hdu < 0 ? fill_from_pixels(&m, chosen, pixels, values)
+                                              : fill_from_file(&m, chosen, values);
 }

@@ -74,8 +74,9 @@ static enum srcfind_status check_open(struct srcfind_merge *m) {
 
 enum srcfind_status srcfind_merge_add(struct srcfind_merge *m,
                                       const struct srcfind_catalogue *catalogue, const char *name) {
-    const struct merge_input input = {.catalogue = catalogue,
-                                      .name = name ? name : catalogue->image.path,
+    const struct merge_input input = {.result = catalogue->table.of,
+                                      .name = name ? name : catalogue->table.of->image.path,
+                                      .searched = &catalogue->table.of->options.image.plane,
                                       .knows_image = true,
                                       .knows_options = true};
     enum srcfind_status status = check_open(m);

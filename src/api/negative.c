@@ -53,7 +53,7 @@ static void turn_back_all(struct sources *s) {
         turn_back(&s->rows[i]);
 }
 
-enum srcfind_status negative_search(const struct search *search, int64_t *n) {
+enum srcfind_status negative_search(const struct search *search) {
     struct search again = *search;
     struct views views = views_again(search->views);
     struct sources found = {0};
@@ -67,7 +67,7 @@ enum srcfind_status negative_search(const struct search *search, int64_t *n) {
     turn_back_all(&found);
     if (status == SRCFIND_OK && !sources_append(search->sources, &found))
         status = error_memory(&search->finder->error, "adding negative sources");
-    *n = found.n;
+    search->sources->n_negative = found.n;
     sources_clear(&found);
     views_clear(&views);
     return status;

@@ -7,7 +7,7 @@
 #include "api/search.h"
 
 /* Searches the negated images of the views of a search, and adds what is found to its sources,
- * after them, as sources of the images themselves. *n: how many. */
-enum srcfind_status negative_search(const struct search *search, int64_t *n);
+ * after them, as negative sources of the images themselves. */
+enum srcfind_status negative_search(const struct search *search);
 
 #endif

@@ -37,16 +37,16 @@ static void note_distortion(FILE *stream, const struct srcfind_image *image) {
         note(stream, "%s", image->distortion);
 }
 
-static void note_positions(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_positions(FILE *stream, const struct result *c) {
     const char *row = *c->options.at ? "position" : "source";
     int64_t n = 0;
-    for (int64_t i = 0; *c->image.lon_name && i < c->n_sources; i++)
-        n += isnan(c->sources[i].lon) && isfinite(c->sources[i].x);
+    for (int64_t i = 0; *c->image.lon_name && i < c->sources.n; i++)
+        n += isnan(c->sources.rows[i].lon) && isfinite(c->sources.rows[i].x);
     if (n > 0)
         note(stream,
              "%lld of %lld %s%s %s no position on the sky, beyond the edge of the "
              "projection: are the coordinates of the header right?",
-             (long long)n, (long long)c->n_sources, row, plural(c->n_sources),
+             (long long)n, (long long)c->sources.n, row, plural(c->sources.n),
              n == 1 ? "has" : "have");
 }
 
@@ -82,17 +82,17 @@ static const char *cure_of(const struct srcfind_image *image) {
 }
 
 /* Notes that fluxes are not in Jy. A map with neither a unit nor a beam says nothing of fluxes. */
-static void note_flux_unit(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_flux_unit(FILE *stream, const struct result *c) {
     const struct srcfind_image *image = &c->image;
     const char *unit = *image->unit ? image->flux_unit : "the unit of the pixels";
-    if (c->n_sources == 0 || (!*image->unit && !*image->beam_source) ||
+    if (c->sources.n == 0 || (!*image->unit && !*image->beam_source) ||
         units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
         strcmp(image->flux_unit, "Jy km/s") == 0)
         return;
     note(stream, "fluxes are in %s, not in Jy: %s", unit, cure_of(image));
 }
 
-static void note_beam(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_beam(FILE *stream, const struct result *c) {
     const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
                             ? "larger than the image"
                         : c->image.beam_pixels < 1 ? "smaller than a pixel"
@@ -128,7 +128,7 @@ static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
              3600 * row->major, 3600 * row->minor, row->angle);
 }
 
-static void note_zeros(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_zeros(FILE *stream, const struct result *c) {
     if (c->quality.zeros > MOST_ZEROS && c->quality.zeros < 1)
         note(stream,
              "some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
@@ -137,7 +137,7 @@ static void note_zeros(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Notes a mask that leaves little: a CLEAN mask is 1 in sources, and the rest would be blank. */
-static void note_mask(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_mask(FILE *stream, const struct result *c) {
     const struct srcfind_background *b = &c->background;
     const double left = (double)(b->n_pixels - b->n_blank) / (double)b->n_pixels;
     if (*c->options.mask && left < LEAST_LEFT)
@@ -159,7 +159,7 @@ static void note_user_maps(FILE *stream, const struct user_maps *maps) {
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
-static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_no_local_noise(FILE *stream, const struct result *c) {
     const struct options *o = &c->options;
     const bool rms_is_given = o->noise.rms > 0 || *o->rms_map;
     const bool all_is_given = rms_is_given && (!isnan(o->noise.background) || *o->background_map);
@@ -177,7 +177,7 @@ static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c)
 
 /* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
  * the whole image larger than that of its parts. */
-static void note_one_noise(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_one_noise(FILE *stream, const struct result *c) {
     const struct srcfind_quality *q = &c->quality;
     const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
     if (c->options.noise.local || *c->options.rms_map || c->background.box > 0 ||
@@ -197,7 +197,7 @@ static void note_one_noise(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Notes where local noise may have wide emission for background. */
-static void note_background(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_background(FILE *stream, const struct result *c) {
     const struct srcfind_quality *q = &c->quality;
     const double range = q->background_p90 - q->background_p10;
     if (c->options.scales.n == 0 && !*c->options.at && isfinite(c->image.beam.major) &&
@@ -208,7 +208,7 @@ static void note_background(FILE *stream, const struct srcfind_catalogue *c) {
              range / c->background.rms_median);
 }
 
-static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_left_out(FILE *stream, const struct result *c) {
     if (c->quality.widest_left_out > 0)
         note(stream,
              "scales whose kernels are wider than half of the image's shorter side, up to "
@@ -218,7 +218,7 @@ static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
 
 /* Notes scales above one noise for the image. The image then shows wide sources in full; fits split
  * them, and the pieces may lack half of the flux. */
-static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_fragments(FILE *stream, const struct result *c) {
     const bool is_given = *c->options.rms_map || c->options.noise.rms > 0;
     if (c->options.scales.n > 0 && !c->options.noise.local && c->background.box == 0 && !is_given &&
         !c->background.empty)
@@ -226,29 +226,29 @@ static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
                      "which lack up to half of the flux: add --local");
 }
 
-static void note_negative(FILE *stream, const struct srcfind_catalogue *c) {
-    const int64_t n_positive = c->n_sources - c->n_negative;
+static void note_negative(FILE *stream, const struct result *c) {
+    const int64_t n_positive = c->sources.n - c->sources.n_negative;
     const bool local = c->options.noise.local || c->background.box > 0 || *c->options.rms_map;
-    if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
+    if ((double)c->sources.n_negative > MOST_NEGATIVE * (double)n_positive)
         note(stream,
              "%lld negative source%s beside %lld positive, of which %s may be "
              "false: %sa higher --threshold leaves fewer",
-             (long long)c->n_negative, plural(c->n_negative), (long long)n_positive,
-             c->n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
+             (long long)c->sources.n_negative, plural(c->sources.n_negative), (long long)n_positive,
+             c->sources.n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
 }
 
 /* The number of sources that a share of them is. */
-static long long count_of(double share, const struct srcfind_catalogue *c) {
-    return llround(share * (double)c->n_sources);
+static long long count_of(double share, const struct result *c) {
+    return llround(share * (double)c->sources.n);
 }
 
 /* Whether there are enough sources for shares of them. */
-static bool has_sources(const struct srcfind_catalogue *c) {
-    return c->n_sources >= LEAST_SOURCES && !*c->options.at;
+static bool has_sources(const struct result *c) {
+    return c->sources.n >= LEAST_SOURCES && !*c->options.at;
 }
 
 /* Notes sources of which the image has a part, and those that may be none. */
-static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_cut_sources(FILE *stream, const struct result *c) {
     const struct srcfind_quality *q = &c->quality;
     if (!has_sources(c) || !(q->edge_or_single > MOST_CUT))
         return;
@@ -260,7 +260,7 @@ static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
     note(stream,
          "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
          "pixel (%lld)%s: %s",
-         n, (long long)c->n_sources, n_edge, n_single, both,
+         n, (long long)c->sources.n, n_edge, n_single, both,
          q->edge >= q->single_pixel
              ? "part of their flux may be missing: search a larger image, or one "
                "with fewer blanks"
@@ -268,29 +268,29 @@ static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
                "--min-pixels leaves small ones out");
 }
 
-static void note_narrow(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_narrow(FILE *stream, const struct result *c) {
     const struct srcfind_beam *beam = &c->image.beam;
     if (has_sources(c) && c->quality.narrow > MOST_NARROW)
         note(stream,
              "%lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
              "which may not be the image's: --beam gives another one",
-             count_of(c->quality.narrow, c), (long long)c->n_sources, 3600 * beam->major,
+             count_of(c->quality.narrow, c), (long long)c->sources.n, 3600 * beam->major,
              3600 * beam->minor);
 }
 
-static void note_residual(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_residual(FILE *stream, const struct result *c) {
     if (has_sources(c) && c->quality.high_residual > MOST_RESIDUAL)
         note(stream,
              "the Gaussians of %lld of %lld sources leave more than twice the noise "
              "in their islands, and do not describe them: --save residual shows where, "
              "%sa lower --contrast may help",
-             count_of(c->quality.high_residual, c), (long long)c->n_sources,
+             count_of(c->quality.high_residual, c), (long long)c->sources.n,
              c->options.island > 3 ? "a lower --island or " : "");
 }
 
 /* Notes planes of other images that have no fluxes, or no frequency. */
-static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
-    const struct plane_table *t = &c->planes;
+static void note_planes(FILE *stream, const struct result *c) {
+    const struct measured_planes *t = &c->planes;
     int64_t n_blank = 0, n_without_beam = 0, n_too_wide = 0, n_frequencies = 0;
     for (int64_t i = 0; i < t->n; i++) {
         const struct measured_plane *plane = &t->planes[i];
@@ -324,7 +324,7 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Notes a table of sources that pixels cannot show, and sources that had no room. */
-static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
+static void note_completeness(FILE *stream, const struct result *c) {
     const struct injections *list = &c->injections;
     const int64_t n_wanted = c->options.completeness * list->n_widths;
     int64_t n = 0;
@@ -345,8 +345,7 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Each is a text with a NUL. */
-static void write_notes(FILE *stream, const struct srcfind_catalogue *c,
-                        const struct user_maps *maps) {
+static void write_notes(FILE *stream, const struct result *c, const struct user_maps *maps) {
     note_sky(stream, &c->image);
     note_distortion(stream, &c->image);
     note_positions(stream, c);
@@ -370,7 +369,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c,
     note_completeness(stream, c);
 }
 
-bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps) {
+bool notes_make(struct result *catalogue, const struct user_maps *maps) {
     /* A program may have set a locale with a decimal comma. */
     const locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     struct text text = {0};

@@ -3,10 +3,10 @@
 #define NOTES_H
 
 #include "input/user_maps.h"
-#include "output/catalogue.h"
+#include "output/result.h"
 
 /* Makes the notes of a catalogue, whose other members are complete; maps: of its image.
  * False where memory ran out. */
-bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps);
+bool notes_make(struct result *catalogue, const struct user_maps *maps);
 
 #endif

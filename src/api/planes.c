@@ -21,7 +21,7 @@ static const char MEASURING[] = "measuring in other images";
 struct measuring {
     struct srcfind *finder;
     const struct image *image;
-    struct srcfind_catalogue *catalogue;
+    struct result *result;
     struct srcfind_source *gaussians; /* NULL with --at */
     struct held_sources held;
     struct image_choice choice; /* which plane is opened */
@@ -37,7 +37,7 @@ struct measuring {
  * unit has that of the image, as maps have; where the image has none, neither is converted. */
 static enum srcfind_status compare_units(struct measuring *m, const struct srcfind_image *plane,
                                          double *factor) {
-    const struct srcfind_image *image = &m->catalogue->image;
+    const struct srcfind_image *image = &m->result->image;
     struct error *error = &m->finder->error;
     *factor = 1;
     if (!*plane->unit || !*image->unit) {
@@ -117,7 +117,7 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
         status = find_noise(m, &view, &plane->is_blank);
     /* Without the image's own beam, the shapes of sources are not known. */
     plane->has_beam =
-        status == SRCFIND_OK && frame.has_beam && isfinite(m->catalogue->image.beam.major);
+        status == SRCFIND_OK && frame.has_beam && isfinite(m->result->image.beam.major);
     plane->is_too_wide = status == SRCFIND_OK && is_too_wide(m, &frame);
     if (status == SRCFIND_OK && flag_of(plane) != 0)
         plane_fluxes_empty(fluxes, m->held.n, flag_of(plane));
@@ -162,16 +162,15 @@ static enum srcfind_status take_plane(struct measuring *m, int64_t number,
 
 static struct measured_plane describe(const struct measuring *m, const struct srcfind_image *image,
                                       int64_t number) {
-    struct measured_plane plane = {.file = m->catalogue->planes.n_paths - 1,
-                                   .number = number + 1,
-                                   .frequency = image->frequency};
+    struct measured_plane plane = {
+        .file = m->result->planes.n_paths - 1, .number = number + 1, .frequency = image->frequency};
     memcpy(plane.date_obs, image->date_obs, sizeof plane.date_obs);
     stokes_of_plane(&m->file.hdu.header, image, plane.stokes);
     return plane;
 }
 
 /* Makes room for n planes more. */
-static enum srcfind_status grow(struct plane_table *t, int64_t n, struct error *error) {
+static enum srcfind_status grow(struct measured_planes *t, int64_t n, struct error *error) {
     const int64_t n_fluxes = (t->n + n) * t->n_sources;
     struct plane_flux *fluxes = realloc(t->fluxes, (size_t)(n_fluxes + 1) * sizeof *fluxes);
     if (fluxes)
@@ -183,7 +182,7 @@ static enum srcfind_status grow(struct plane_table *t, int64_t n, struct error *
 /* Measures in all planes of the file, which is open. The last one is opened first: a file that ends
  * too early is an error before all others are read. */
 static enum srcfind_status measure_file(struct measuring *m) {
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->result->planes;
     struct error *error = &m->finder->error;
     struct srcfind_image metadata;
     int64_t n;
@@ -195,7 +194,7 @@ static enum srcfind_status measure_file(struct measuring *m) {
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
         status = take_plane(m, i, &metadata);
         if (status == SRCFIND_OK && i == 0)
-            status = same_grid_check(&m->file, &metadata, m->image, &m->catalogue->image, error);
+            status = same_grid_check(&m->file, &metadata, m->image, &m->result->image, error);
         if (status != SRCFIND_OK)
             break;
         t->planes[t->n] = describe(m, &metadata, i);
@@ -208,7 +207,7 @@ static enum srcfind_status measure_file(struct measuring *m) {
 /* Opens a file, which is given or is in the directory that is given, and measures in it. The table
  * takes the path. */
 static enum srcfind_status open_file(struct measuring *m, const char *given, char *path) {
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->result->planes;
     struct error *error = &m->finder->error;
     t->paths[t->n_paths++] = path;
     if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
@@ -247,16 +246,15 @@ static double median_of(double *frequencies, int64_t n) {
 }
 
 /* Sets the spectral columns of all sources. `points` and `frequencies` have room for all planes. */
-static void find_spectra(struct srcfind_catalogue *c, struct spectrum_point *points,
-                         double *frequencies) {
-    const struct plane_table *t = &c->planes;
+static void find_spectra(struct result *c, struct spectrum_point *points, double *frequencies) {
+    const struct measured_planes *t = &c->planes;
     int64_t n = 0;
     for (int64_t k = 0; k < t->n; k++)
         if (is_spectral(&t->planes[k]))
             frequencies[n++] = t->planes[k].frequency;
     const double reference = median_of(frequencies, n);
-    for (int64_t i = 0; i < c->n_sources; i++) {
-        struct srcfind_source *source = &c->sources[i];
+    for (int64_t i = 0; i < c->sources.n; i++) {
+        struct srcfind_source *source = &c->sources.rows[i];
         struct spectrum found;
         n = 0;
         for (int64_t k = 0; k < t->n; k++) {
@@ -272,13 +270,13 @@ static void find_spectra(struct srcfind_catalogue *c, struct spectrum_point *poi
     }
 }
 
-static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, struct error *error) {
-    const int64_t n = catalogue->planes.n;
+static enum srcfind_status set_spectra(struct result *result, struct error *error) {
+    const int64_t n = result->planes.n;
     struct spectrum_point *points = arrays_allocate(n, sizeof *points);
     double *frequencies = arrays_allocate(n, sizeof *frequencies);
     const bool ok = points && frequencies;
     if (ok)
-        find_spectra(catalogue, points, frequencies);
+        find_spectra(result, points, frequencies);
     free(points);
     free(frequencies);
     return ok ? SRCFIND_OK : error_memory(error, MEASURING);
@@ -300,49 +298,50 @@ static enum srcfind_status read_mask(struct measuring *m, const struct user_maps
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
 static enum srcfind_status hold_sources(struct measuring *m) {
-    const struct srcfind_catalogue *c = m->catalogue;
-    int64_t n = c->n_sources;
-    if (!*c->options.at && !(m->gaussians = catalogue_list_gaussians(c, &n)))
+    const struct result *c = m->result;
+    int64_t n = c->sources.n;
+    if (!*c->options.at && !(m->gaussians = sources_list_gaussians(&c->sources, &n)))
         return error_memory(&m->finder->error, MEASURING);
-    return held_sources_make(c->sources, c->n_sources, m->gaussians ? m->gaussians : c->sources, n,
-                             m->image->wcs, &m->held, &m->finder->error);
+    return held_sources_make(c->sources.rows, c->sources.n,
+                             m->gaussians ? m->gaussians : c->sources.rows, n, m->image->wcs,
+                             &m->held, &m->finder->error);
 }
 
 static enum srcfind_status measure_files(struct measuring *m) {
     const struct path_list *list = &m->finder->options.measure_in;
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->result->planes;
     enum srcfind_status status = SRCFIND_OK;
     t->paths = calloc((size_t)list->n, sizeof *t->paths);
     if (!t->paths)
         status = error_memory(&m->finder->error, MEASURING);
     for (int64_t i = 0; status == SRCFIND_OK && i < list->n; i++) {
         const char *given = list->paths[i];
-        char *path = user_map_path(USER_DETECTION, given, m->catalogue->image.path);
+        char *path = user_map_path(USER_DETECTION, given, m->result->image.path);
         status = path ? open_file(m, given, path) : error_memory(&m->finder->error, MEASURING);
     }
     return status;
 }
 
 enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
-                                   struct srcfind_catalogue *catalogue) {
+                                   struct result *result) {
     struct measuring m = {.finder = finder,
                           .image = &input->image,
-                          .catalogue = catalogue,
+                          .result = result,
                           .choice = image_choice_default(),
                           .noise = views_noise_beside(&finder->options.noise)};
     const double start = clock_seconds();
     m.choice.blank = finder->options.image.blank;
-    catalogue->planes.n_sources = catalogue->n_sources;
+    result->planes.n_sources = result->sources.n;
     enum srcfind_status status = read_mask(&m, &input->maps);
     if (status == SRCFIND_OK)
         status = hold_sources(&m);
     if (status == SRCFIND_OK)
         status = measure_files(&m);
     if (status == SRCFIND_OK)
-        status = set_spectra(catalogue, &finder->error);
+        status = set_spectra(result, &finder->error);
     held_sources_clear(&m.held);
     free(m.gaussians);
     blanks_destroy(m.mask);
-    catalogue->timings.planes = clock_seconds() - start;
+    result->timings.planes = clock_seconds() - start;
     return status;
 }

@@ -113,26 +113,25 @@ static void compare_noise(const struct sampled *s, const struct srcfind_image *i
 /* --- the sources --- */
 
 /* The share of sources with one of these flags. */
-static double share_with(const struct srcfind_catalogue *catalogue, int64_t flags) {
+static double share_with(const struct result *catalogue, int64_t flags) {
     int64_t n = 0;
-    for (int64_t i = 0; i < catalogue->n_sources; i++)
-        n += (catalogue->sources[i].flags & flags) != 0;
-    return (double)n / (double)catalogue->n_sources;
+    for (int64_t i = 0; i < catalogue->sources.n; i++)
+        n += (catalogue->sources.rows[i].flags & flags) != 0;
+    return (double)n / (double)catalogue->sources.n;
 }
 
 /* The share of sources with a residual of more than twice the noise. */
-static double share_with_residual(const struct srcfind_catalogue *catalogue) {
+static double share_with_residual(const struct result *catalogue) {
     int64_t n = 0;
-    for (int64_t i = 0; i < catalogue->n_sources; i++) {
-        const struct srcfind_source *row = &catalogue->sources[i];
+    for (int64_t i = 0; i < catalogue->sources.n; i++) {
+        const struct srcfind_source *row = &catalogue->sources.rows[i];
         n += row->resid_isl_rms > 2 * row->isl_rms;
     }
-    return (double)n / (double)catalogue->n_sources;
+    return (double)n / (double)catalogue->sources.n;
 }
 
 /* What fits tell, if there are any. */
-static void compare_fits(const struct srcfind_catalogue *catalogue,
-                         struct srcfind_quality *quality) {
+static void compare_fits(const struct result *catalogue, struct srcfind_quality *quality) {
     if (!options_fit(&catalogue->options) || *catalogue->options.at)
         return;
     quality->high_residual = share_with_residual(catalogue);
@@ -140,7 +139,7 @@ static void compare_fits(const struct srcfind_catalogue *catalogue,
         quality->narrow = share_with(catalogue, SRCFIND_FLAG_NARROW);
 }
 
-bool quality_find(const struct sampled *sample, struct srcfind_catalogue *catalogue) {
+bool quality_find(const struct sampled *sample, struct result *catalogue) {
     const struct srcfind_image *image = &catalogue->image;
     struct srcfind_quality *quality = &catalogue->quality;
     *quality = (struct srcfind_quality){

@@ -27,7 +27,6 @@ struct searching {
     struct backend_calls calls;
     struct sources of_other; /* Gaussians that were found so far in the image for detection */
     const struct positions *positions; /* to measure at, in place of islands */
-    struct entries_left_out *left_out;
 };
 
 /* --- the choice of a backend --- */
@@ -145,7 +144,7 @@ static enum srcfind_status measure_at(struct searching *r, struct sources *sourc
                                       .frame = &frame,
                                       .fits = o->fit,
                                       .all = o->at_all};
-    return at_rows_make(&from, r->calls.threads, &sources->rows, &sources->n, r->left_out,
+    return at_rows_make(&from, r->calls.threads, &sources->rows, &sources->n, &sources->left_out,
                         r->calls.error);
 }
 
@@ -360,10 +359,9 @@ enum srcfind_status search_run(const struct search *search) {
     return run(&r);
 }
 
-enum srcfind_status search_at(const struct search *search, const struct positions *positions,
-                              struct entries_left_out *left_out) {
+enum srcfind_status search_at(const struct search *search, const struct positions *positions) {
     struct detection *detection = &search->views->measure.detection;
-    struct searching r = {.search = search, .positions = positions, .left_out = left_out};
+    struct searching r = {.search = search, .positions = positions};
     detection->threshold = detection->island = NO_THRESHOLD;
     detection->keep_runs = false;
     return run(&r);

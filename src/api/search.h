@@ -28,7 +28,6 @@ struct search {
 enum srcfind_status search_run(const struct search *search);
 
 /* Finds the noise, and measures at positions that are given. */
-enum srcfind_status search_at(const struct search *search, const struct positions *positions,
-                              struct entries_left_out *left_out);
+enum srcfind_status search_at(const struct search *search, const struct positions *positions);
 
 #endif

@@ -89,14 +89,14 @@ static enum srcfind_status make_blocks(struct source_blocks *m, struct error *er
 /* Rows that are appended to others. */
 struct appending {
     const struct sources *all, *more;
-    int n_parts;
+    int n_shares;
 };
 
-static void append_part(void *context, int i) {
+static void append_share(void *context, int i) {
     const struct appending *a = context;
     const struct sources *all = a->all, *more = a->more;
-    const int64_t first = threads_part(more->n, a->n_parts, i);
-    const int64_t end = threads_part(more->n, a->n_parts, i + 1);
+    const int64_t first = threads_share(more->n, a->n_shares, i);
+    const int64_t end = threads_share(more->n, a->n_shares, i + 1);
     for (int64_t k = first; k < end; k++) {
         all->rows[all->n + k] = more->rows[k];
         all->rows[all->n + k].id += all->n;
@@ -107,10 +107,10 @@ static void append_part(void *context, int i) {
 static bool append(struct sources *all, struct block *block, struct threads *threads) {
     enum { LEAST = 512 }; /* rows that are worth a thread */
     struct sources *more = &block->sources;
-    struct appending a = {all, more, threads_parts(threads, more->n, LEAST)};
+    struct appending a = {all, more, threads_shares(threads, more->n, LEAST)};
     const bool ok =
         labels_append(&all->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], all->n);
-    threads_run(threads, a.n_parts, append_part, &a);
+    threads_run(threads, a.n_shares, append_share, &a);
     memcpy(all->gaussians + all->n_gaussians, more->gaussians,
            (size_t)more->n_gaussians * sizeof *more->gaussians);
     for (int64_t k = 0; k < more->n_parts; k++) {
@@ -302,13 +302,4 @@ bool sources_append(struct sources *s, const struct sources *more) {
     s->n_parts += more->n_parts;
     s->n_gaussians += more->n_gaussians;
     return true;
-}
-
-void sources_clear(struct sources *sources) {
-    free(sources->rows);
-    free(sources->gaussians);
-    free(sources->parts);
-    for (int kind = 0; kind < LABEL_KINDS; kind++)
-        labels_clear(&sources->labels[kind]);
-    *sources = (struct sources){0};
 }

@@ -4,20 +4,7 @@
 
 #include "api/views.h"
 #include "measure/components.h"
-#include "measure/labels.h"
-#include "output/catalogue.h"
-
-/* Rows of a catalogue, and with a fit the Gaussians, and rows of those of sources that have
- * several, both in the order of the rows. */
-struct sources {
-    struct srcfind_source *rows;
-    int64_t n;
-    struct gaussian *gaussians;
-    int64_t n_gaussians;
-    struct srcfind_source *parts;
-    int64_t n_parts;
-    struct labels labels[LABEL_KINDS];
-};
+#include "output/result.h"
 
 /* Makes the rows of the islands of the views, which have runs if pixels or labels are needed, and
  * keeps labels: bits 1 << kind. The islands may be freed. The caller frees the sources, also after
@@ -25,7 +12,6 @@ struct sources {
 enum srcfind_status sources_make(struct views *views, const struct options *options,
                                  struct backend_calls *calls, unsigned labels,
                                  struct sources *sources);
-void sources_clear(struct sources *sources);
 
 /* Divides and fits the islands of a view, which have runs and stay, in its own pixels, and sets the
  * Gaussians alone. The caller clears the sources, also after an error. */

@@ -148,21 +148,23 @@ static enum srcfind_status end_search(enum srcfind_status status,
                                       struct srcfind_catalogue *catalogue,
                                       struct srcfind_catalogue **result) {
     *result = status == SRCFIND_OK ? catalogue : NULL;
-    if (status != SRCFIND_OK)
-        srcfind_catalogue_destroy(catalogue);
+    if (status == SRCFIND_OK)
+        catalogue_complete(catalogue);
+    else
+        catalogue_destroy(catalogue);
     return status;
 }
 
 /* Searches an input that was opened with this status, and closes it. */
 static enum srcfind_status search_input(enum srcfind_status status, struct srcfind *finder,
-                                        struct input *input, struct srcfind_catalogue *catalogue) {
+                                        struct input *input, struct result *result) {
     if (status == SRCFIND_OK)
-        status = find_catalogue(finder, input, catalogue);
+        status = find_catalogue(finder, input, result);
     if (status == SRCFIND_OK)
         status = input_unchanged(input, &finder->error);
     if (status == SRCFIND_OK)
         status = threads_check(finder->threads, &finder->error);
-    catalogue->version = input->image.file.version;
+    result->origin.version = input->image.file.version;
     input_close(input);
     return status;
 }
@@ -171,17 +173,18 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                       struct srcfind_catalogue **result) {
     const double start = clock_seconds();
     struct input input;
-    struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
+    struct srcfind_catalogue *catalogue = catalogue_create();
     *result = NULL;
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    struct result *found = &catalogue->all->result;
     finder_begin(finder);
     enum srcfind_status status =
-        input_open(&input, path, &finder->options, &catalogue->image, &finder->error);
-    catalogue->timings.open = clock_seconds() - start;
+        input_open(&input, path, &finder->options, &found->image, &finder->error);
+    found->timings.open = clock_seconds() - start;
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&input.image.reader);
-    status = search_input(status, finder, &input, catalogue);
+    status = search_input(status, finder, &input, found);
     if (status != SRCFIND_OK)
         name_image(&finder->error, path);
     return end_search(status, catalogue, result);
@@ -194,15 +197,16 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, const struct p
                                           const struct device_pixels *on_device, const char *header,
                                           struct srcfind_catalogue **result) {
     struct input input;
-    struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
+    struct srcfind_catalogue *catalogue = catalogue_create();
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    struct result *found = &catalogue->all->result;
     finder_begin(finder);
-    enum srcfind_status status = input_open_pixels(&input, pixels, header, &finder->options,
-                                                   &catalogue->image, &finder->error);
+    enum srcfind_status status =
+        input_open_pixels(&input, pixels, header, &finder->options, &found->image, &finder->error);
     input.on_device = on_device;
-    status = search_input(status, finder, &input, catalogue);
-    catalogue->on_device = on_device;
+    status = search_input(status, finder, &input, found);
+    found->origin.on_device = on_device;
     return end_search(status, catalogue, result);
 }
 

@@ -23,6 +23,7 @@
 #include "common/plural.h"
 #include "common/threads.h"
 #include "input/srcfind_map.h"
+#include "output/catalogue.h"
 #include "output/save.h"
 
 /* The result of an image. */
@@ -209,7 +210,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
         say_failure(messages, target, srcfind_message(finder));
     }
     const struct report_row row = {.target = target,
-                                   .catalogue = status == SRCFIND_OK ? catalogue : NULL,
+                                   .result = status == SRCFIND_OK ? catalogue->table.of : NULL,
                                    .status = status == SRCFIND_OK ? "done" : "failed",
                                    .message = status == SRCFIND_OK ? "" : srcfind_message(finder),
                                    .seconds = seconds};

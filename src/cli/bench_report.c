@@ -185,7 +185,7 @@ static cJSON *bench_json(const struct bench_report *report) {
     json_add(&json, "backend", json_string(run->backend));
     json_add(&json, "device", json_string(run->device));
     json_add(&json, "threads", cJSON_CreateNumber(run->threads));
-    json_add(&json, "options", options_json(&c->options));
+    json_add(&json, "options", options_json(&c->table.of->options));
     json_add(&json, "rounds", cJSON_CreateNumber(srcfind_bench_rounds(report->bench)));
     json_add(&json, "workers", cJSON_CreateNumber(report->n_workers));
     json_add(&json, "stages", stages_json(report));

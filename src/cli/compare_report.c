@@ -6,6 +6,7 @@
 #include "common/json_tree.h"
 #include "common/plural.h"
 #include "options/options_json.h"
+#include "output/catalogue.h"
 #include "output/writer.h"
 
 /* --- statistics and times --- */
@@ -272,7 +273,7 @@ static cJSON *compare_json(const struct compare_report *report) {
     json_add(&json, "height", cJSON_CreateNumber((double)image->height));
     json_add(&json, "threads", cJSON_CreateNumber(cpu->threads));
     json_add(&json, "device", json_string(gpu->device));
-    json_add(&json, "options", options_json(&report->catalogue[SIDE_CPU]->options));
+    json_add(&json, "options", options_json(&report->catalogue[SIDE_CPU]->table.of->options));
     json_add(&json, "same", cJSON_CreateBool(report->same));
     json_add(&json, "statistics", statistics_json(report));
     add_formats(&json, report);

@@ -11,6 +11,7 @@
 #include "common/plural.h"
 #include "input/image.h"
 #include "merge/read_catalogue.h"
+#include "output/catalogue.h"
 
 struct merging {
     const struct cli *cli;
@@ -55,9 +56,10 @@ static void add(struct merging *m, int64_t i, const struct merge_input *input) {
 void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *catalogue) {
     if (!m)
         return;
-    const struct merge_input input = {.catalogue = catalogue,
+    const struct merge_input input = {.result = catalogue->table.of,
                                       .name = target_shown(&m->targets->target[i]),
                                       .plane = target_plane_name(&m->targets->target[i]),
+                                      .searched = &catalogue->table.of->options.image.plane,
                                       .knows_image = true,
                                       .knows_options = true};
     add(m, i, &input);
@@ -89,11 +91,10 @@ static enum srcfind_status check_options(const char *path, const struct options 
 
 static enum srcfind_status take_options(const struct options *options, struct read_catalogue *read,
                                         struct error *error) {
-    options_clear(&read->catalogue.options);
+    options_clear(&read->result.options);
     read->knows_options = true;
-    return options_copy(&read->catalogue.options, options)
-               ? SRCFIND_OK
-               : error_memory(error, "merging catalogues");
+    return options_copy(&read->result.options, options) ? SRCFIND_OK
+                                                        : error_memory(error, "merging catalogues");
 }
 
 bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *finder,
@@ -102,10 +103,10 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     struct read_catalogue read;
     struct error why = {""};
     enum srcfind_status status =
-        read_catalogue_to(merge_spool(m->merge), target_catalogue(target), &read, error);
+        read_catalogue(merge_spool(m->merge), target_catalogue(target), &read, error);
     if (status == SRCFIND_OK)
-        status = check_options(target_catalogue(target), &read.catalogue.options, &finder->options,
-                               error);
+        status =
+            check_options(target_catalogue(target), &read.result.options, &finder->options, error);
     if (status == SRCFIND_OK && m->cli->report) /* it says that the options are those of this run */
         status = take_options(&finder->options, &read, error);
     const char *gaussians = target_path(target, FILE_TABLE, TABLE_GAUSSIANS);
@@ -115,8 +116,8 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     if (status == SRCFIND_OK && injections)
         read_catalogue_injections(injections, &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
-        status = read_metadata(target->image, &finder->options.image, &read.catalogue.image, error);
-    const struct merge_input input = {.catalogue = &read.catalogue,
+        status = read_metadata(target->image, &finder->options.image, &read.result.image, error);
+    const struct merge_input input = {.result = &read.result,
                                       .kept = &read.kept,
                                       .no_injections = *why.text ? why.text : NULL,
                                       .name = target_shown(target),

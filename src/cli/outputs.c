@@ -8,6 +8,7 @@
 #include "api/maps.h"
 #include "cli/signals.h"
 #include "common/path.h"
+#include "output/catalogue.h"
 #include "output/save.h"
 
 /* Holds signals back while a file is saved, so that no temporary file stays. */
@@ -42,13 +43,13 @@ static const char *table_format(const struct targets *targets) {
 }
 
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
-                                       const struct targets *targets, enum table table,
+                                       const struct targets *targets, enum table_id table,
                                        const char *path) {
     const struct srcfind_catalogue *rows =
         table == TABLE_GAUSSIANS      ? srcfind_catalogue_gaussians(catalogue)
         : table == TABLE_PLANES       ? srcfind_catalogue_planes(catalogue)
         : table == TABLE_COMPLETENESS ? srcfind_catalogue_completeness(catalogue)
-        : table == TABLE_INJECTIONS   ? catalogue_bins(catalogue, BINS_INJECTIONS)
+        : table == TABLE_INJECTIONS   ? catalogue_table(catalogue, TABLE_OF_INJECTIONS)
                                       : srcfind_catalogue_reliability(catalogue);
     return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");
@@ -58,7 +59,7 @@ static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_ca
 static enum srcfind_status write_tables(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                         const struct targets *targets, const struct target *target,
                                         bool saved[TABLES]) {
-    for (enum table table = 0; table < TABLES; table++) {
+    for (enum table_id table = 0; table < TABLES; table++) {
         const char *path = target_path(target, FILE_TABLE, table);
         if (!path)
             continue;

@@ -7,7 +7,7 @@
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "common/format_double.h"
-#include "output/catalogue.h"
+#include "output/result.h"
 
 const char REPORT_HEADER[] =
     "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
@@ -44,24 +44,24 @@ static void write_real(double value, FILE *stream) {
 }
 
 /* The rms that was used, at its median; NaN where it comes from a map. */
-static double rms_of(const struct srcfind_catalogue *c) {
+static double rms_of(const struct result *c) {
     return *c->options.rms_map        ? (double)NAN
            : c->options.noise.rms > 0 ? c->options.noise.rms
            : c->background.box > 0    ? c->background.rms_median
                                       : c->background.rms;
 }
 
-static double background_of(const struct srcfind_catalogue *c) {
+static double background_of(const struct result *c) {
     return *c->options.background_map           ? (double)NAN
            : isnan(c->options.noise.background) ? c->background.median
                                                 : c->options.noise.background;
 }
 
 /* Writes what a search found: from `sources` to `zeros`. */
-static void write_results(const struct srcfind_catalogue *c, FILE *stream) {
-    fprintf(stream, ",%lld", (long long)c->n_sources);
+static void write_results(const struct result *c, FILE *stream) {
+    fprintf(stream, ",%lld", (long long)c->sources.n);
     if (c->options.negative)
-        fprintf(stream, ",%lld", (long long)c->n_negative);
+        fprintf(stream, ",%lld", (long long)c->sources.n_negative);
     else
         fputc(',', stream);
     write_real(rms_of(c), stream);
@@ -82,14 +82,14 @@ static void write_results(const struct srcfind_catalogue *c, FILE *stream) {
 
 /* Writes a comma and the corners of the image, as lon lat lon lat ...; nothing after the comma
  * where one of them is not on the sky. */
-static void write_footprint(const struct srcfind_catalogue *c, FILE *stream) {
+static void write_footprint(const struct result *c, FILE *stream) {
     char text[FORMAT_TEXT];
     bool is_known = c;
     fputc(',', stream);
     for (int i = 0; is_known && i < 8; i++)
-        is_known = isfinite(c->footprint[i]);
+        is_known = isfinite(c->origin.footprint[i]);
     for (int i = 0; is_known && i < 8; i++) {
-        snprintf(text, sizeof text, "%.6f", c->footprint[i]);
+        snprintf(text, sizeof text, "%.6f", c->origin.footprint[i]);
         fprintf(stream, "%s%s", i ? " " : "", format_point(text));
     }
 }
@@ -102,27 +102,27 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     const struct clean message = clean_text(messages_without_path(row->message, target->image));
     const char *catalogue = target_catalogue(target);
     struct stat info;
-    if (row->catalogue) {
-        info.st_size = row->catalogue->version.size;
-        info.st_mtim = row->catalogue->version.time;
+    if (row->result) {
+        info.st_size = row->result->origin.version.size;
+        info.st_mtim = row->result->origin.version.time;
     }
-    if (row->catalogue || stat(target->image, &info) == 0)
+    if (row->result || stat(target->image, &info) == 0)
         report_format_version(&info, size, time);
-    if (row->catalogue && outputs_version(target, &info))
+    if (row->result && outputs_version(target, &info))
         report_format_version(&info, output_size, output_time);
     write_cell(target->image, stream);
     fprintf(stream, ",%s,", row->status);
     write_cell(message.text, stream);
-    if (row->catalogue)
-        write_results(row->catalogue, stream);
+    if (row->result)
+        write_results(row->result, stream);
     else
         fputs(",,,,,,,,", stream);
     fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s,", row->seconds,
-            row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time,
+            row->result ? row->result->run.backend : "", SRCFIND_VERSION, digest, size, time,
             output_size, output_time);
     write_cell(catalogue ? catalogue : "", stream);
     fputc(',', stream);
     write_cell(plane ? plane : "", stream);
-    write_footprint(row->catalogue, stream);
+    write_footprint(row->result, stream);
     fputc('\n', stream);
 }

@@ -38,9 +38,9 @@ extern const char REPORT_HEADER[];
 
 struct report_row {
     const struct target *target;
-    const struct srcfind_catalogue *catalogue; /* NULL where it failed or was skipped */
-    const char *status;                        /* "done", "failed" or "skipped" */
-    const char *message;                       /* why it was not done; else "" */
+    const struct result *result; /* NULL where it failed or was skipped */
+    const char *status;          /* "done", "failed" or "skipped" */
+    const char *message;         /* why it was not done; else "" */
     double seconds;
 };
 

@@ -60,12 +60,12 @@ static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
 static void write_rms(const struct srcfind_catalogue *c, bool local, const char *unit,
                       FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
-    if (*c->options.rms_map) {
+    if (*c->table.of->options.rms_map) {
         fputs(", rms from the map", stream);
         return;
     }
-    if (c->options.noise.rms > 0)
-        fprintf(stream, ", rms %.4g (given)", c->options.noise.rms);
+    if (c->table.of->options.noise.rms > 0)
+        fprintf(stream, ", rms %.4g (given)", c->table.of->options.noise.rms);
     else if (local)
         fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
                 b->rms_median);
@@ -78,9 +78,9 @@ static void write_rms(const struct srcfind_catalogue *c, bool local, const char 
 static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     const char *name = srcfind_catalogue_image(c)->unit;
-    const bool given_rms = c->options.noise.rms > 0 || *c->options.rms_map;
-    const bool given_background = !isnan(c->options.noise.background), local = b->box > 0;
-    const bool local_background = local || *c->options.background_map;
+    const bool given_rms = c->table.of->options.noise.rms > 0 || *c->table.of->options.rms_map;
+    const bool given_background = !isnan(c->table.of->options.noise.background), local = b->box > 0;
+    const bool local_background = local || *c->table.of->options.background_map;
     char unit[SRCFIND_TEXT + 1];
     snprintf(unit, sizeof unit, " %s", *name ? name : "(no unit)");
     if (b->empty && !(local && isfinite(b->rms_most)) && !given_rms) {
@@ -89,12 +89,12 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     }
     write_rms(c, local, given_background || !local_background ? "" : unit, stream);
     if (given_background)
-        fprintf(stream, ", background %.4g (given)%s", c->options.noise.background, unit);
-    else if (*c->options.background_map)
+        fprintf(stream, ", background %.4g (given)%s", c->table.of->options.noise.background, unit);
+    else if (*c->table.of->options.background_map)
         fputs(", background from the map", stream);
     else if (!local)
         fprintf(stream, ", median %.4g%s", b->median, unit);
-    if (local && !(given_rms && (given_background || *c->options.background_map)))
+    if (local && !(given_rms && (given_background || *c->table.of->options.background_map)))
         fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
                 (long long)b->box, (long long)b->step);
 }
@@ -109,10 +109,11 @@ static void write_run(const struct srcfind_run *run, double seconds, FILE *strea
 
 /* Writes how many entries of the list have no row. */
 static void write_left_out(const struct srcfind_catalogue *c, FILE *stream) {
-    const int64_t outside = c->left_out.outside, nowhere = c->left_out.nowhere;
+    const int64_t outside = c->table.of->sources.left_out.outside,
+                  nowhere = c->table.of->sources.left_out.nowhere;
     if (outside + nowhere == 0)
         return;
-    const int64_t n = outside + nowhere + c->n_sources;
+    const int64_t n = outside + nowhere + c->table.of->sources.n;
     fprintf(stream, " (of %lld entr%s", (long long)n, n == 1 ? "y" : "ies");
     if (outside > 0)
         fprintf(stream, " %lld %s outside of the image", (long long)outside,
@@ -126,21 +127,21 @@ static void write_left_out(const struct srcfind_catalogue *c, FILE *stream) {
 /* Writes how many entries of the list have a row without a flux. */
 static void write_empty(const struct srcfind_catalogue *c, FILE *stream) {
     int64_t n = 0;
-    for (int64_t i = 0; i < c->n_sources; i++)
-        n += (c->sources[i].flags & SRCFIND_FLAG_OUTSIDE) != 0;
+    for (int64_t i = 0; i < c->table.of->sources.n; i++)
+        n += (c->table.of->sources.rows[i].flags & SRCFIND_FLAG_OUTSIDE) != 0;
     if (n > 0)
         fprintf(stream, " (%lld %son a blank pixel)", (long long)n,
-                c->options.at_all ? "outside of the image or " : "");
+                c->table.of->options.at_all ? "outside of the image or " : "");
 }
 
 /* Writes how many rows there are, and how many of them are of a special kind. */
 static void write_size(const struct messages *messages, const struct srcfind_catalogue *c) {
     const int64_t n = srcfind_catalogue_size(c);
     fprintf(messages->stream, "%lld %s%s", (long long)n, messages->row, plural(n));
-    if (c->options.negative)
+    if (c->table.of->options.negative)
         fprintf(messages->stream, ", %lld of them negative",
                 (long long)srcfind_catalogue_negatives(c));
-    if (*c->options.at) {
+    if (*c->table.of->options.at) {
         write_left_out(c, messages->stream);
         write_empty(c, messages->stream);
     }

@@ -11,7 +11,7 @@ enum file_role { FILE_CATALOGUE, FILE_BESIDE, FILE_MAP, FILE_TABLE, FILE_MEASURE
 struct target_file {
     char *path;
     enum file_role role;
-    int kind;         /* enum map, enum table or enum user_map_kind; else 0 */
+    int kind;         /* enum map, enum table_id or enum user_map_kind; else 0 */
     const char *what; /* messages call it so */
 };
 

@@ -21,7 +21,7 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/shared_table.h"
-#include "output/selected.h"
+#include "output/chosen_table.h"
 #include "output/writer.h"
 
 static const char NAMING[] = "naming the catalogues";
@@ -257,7 +257,7 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 }
 
 /* Whether a table is saved. */
-static bool is_saved(const struct cli *cli, enum table table) {
+static bool is_saved(const struct cli *cli, enum table_id table) {
     const struct options *o = &cli->find->values;
     if (table == TABLE_GAUSSIANS)
         return cli->save.gaussians;
@@ -269,7 +269,7 @@ static bool is_saved(const struct cli *cli, enum table table) {
 }
 
 /* Names tables, which have the format and the suffix of catalogues, or are CSV. */
-static int name_table(const struct cli *cli, enum table table, struct targets *t) {
+static int name_table(const struct cli *cli, enum table_id table, struct targets *t) {
     for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
         struct target *target = &t->target[i];
         const bool has_format = targets_are_tables(t);
@@ -286,7 +286,7 @@ static int name_table(const struct cli *cli, enum table table, struct targets *t
 }
 
 /* Names a table beside the merged catalogue. option: by which it is wanted. */
-static int name_merged_table(const struct cli *cli, enum table table, const char *option,
+static int name_merged_table(const struct cli *cli, enum table_id table, const char *option,
                              struct targets *t) {
     if (!cli->merge || !is_saved(cli, table))
         return EXIT_OK;
@@ -468,7 +468,7 @@ static int check_columns(const struct cli *cli, struct targets *t) {
                               t->format->name);
     enum srcfind_status status = column_list_read(cli->columns, &list, &error);
     if (status == SRCFIND_OK)
-        status = selected_check(&list, &cli->find->values, &error);
+        status = chosen_table_check(&list, &cli->find->values, &error);
     return status == SRCFIND_OK             ? EXIT_OK
            : status == SRCFIND_ERROR_MEMORY ? messages_no_memory("choosing columns")
                                             : messages_usage("--%s", error.text);
@@ -533,7 +533,7 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = sky_models_name(t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
-    for (enum table table = 0; status == EXIT_OK && table < TABLES; table++)
+    for (enum table_id table = 0; status == EXIT_OK && table < TABLES; table++)
         status = name_table(cli, table, t);
     if (status == EXIT_OK)
         status = name_merged_table(cli, TABLE_GAUSSIANS, "--save gaussians", t);

@@ -272,3 +272,17 @@ int format_integer(int64_t value, char *text) {
     text[n] = '\0';
     return n;
 }
+
+char *format_add(char *to, double value) {
+    return to + format_double(value, to);
+}
+
+char *format_add_integer(char *to, int64_t value) {
+    return to + format_integer(value, to);
+}
+
+char *format_add_text(char *to, const char *text) {
+    const size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}

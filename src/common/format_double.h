@@ -18,4 +18,9 @@ char *format_point(char *text);
 /* The same as format_double for an integer. */
 int format_integer(int64_t value, char *text);
 
+/* Write a number or a text behind others, and return the end. */
+char *format_add(char *to, double value);
+char *format_add_integer(char *to, int64_t value);
+char *format_add_text(char *to, const char *text);
+
 #endif

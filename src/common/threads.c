@@ -141,12 +141,12 @@ struct trial {
     struct threads *threads;
     enum srcfind_status (*work)(void *context, int i, struct error *error);
     void *context;
-    atomic_int failed;          /* the lowest part that failed; n if none did */
-    enum srcfind_status status; /* of this part; the lock of the threads protects it and `error` */
+    atomic_int failed;          /* the lowest i whose call failed; n if none did */
+    enum srcfind_status status; /* of this call; the lock of the threads protects it and `error` */
     struct error *error;
 };
 
-/* Keeps the error of the lowest part. */
+/* Keeps the error of the lowest i. */
 static void record_failure(struct trial *trial, int i, enum srcfind_status status,
                            const struct error *error) {
     if (trial->threads)
@@ -160,7 +160,7 @@ static void record_failure(struct trial *trial, int i, enum srcfind_status statu
         mtx_unlock(&trial->threads->lock);
 }
 
-static void try_part(void *context, int i) {
+static void try_call(void *context, int i) {
     struct trial *trial = context;
     struct error error;
     if (i > trial->failed)
@@ -177,13 +177,13 @@ enum srcfind_status threads_try(struct threads *t, int n,
                                                             struct error *error),
                                 void *context, struct error *error) {
     struct trial trial = {t, work, context, n, SRCFIND_OK, error};
-    threads_run(t, n, try_part, &trial);
+    threads_run(t, n, try_call, &trial);
     return trial.status;
 }
 
-int threads_parts(const struct threads *t, int64_t n, int64_t least) {
-    const int64_t parts = n / least, most = threads_count(t);
-    return (int)(parts < 1 ? 1 : parts < most ? parts : most);
+int threads_shares(const struct threads *t, int64_t n, int64_t least) {
+    const int64_t shares = n / least, most = threads_count(t);
+    return (int)(shares < 1 ? 1 : shares < most ? shares : most);
 }
 
 int threads_available(void) {

@@ -41,14 +41,15 @@ enum srcfind_status threads_try(struct threads *threads, int n,
                                                             struct error *error),
                                 void *context, struct error *error);
 
-/* The number of parts, 1 or more, to divide n items into: at most the number of threads, and so few
- * that each part has at least `least` items, since it takes some microseconds to wake a thread. */
-int threads_parts(const struct threads *threads, int64_t n, int64_t least);
+/* The number of shares, 1 or more, to divide n items into: at most the number of threads, and so
+ * few that each share has at least `least` items, since it takes some microseconds to wake a
+ * thread. */
+int threads_shares(const struct threads *threads, int64_t n, int64_t least);
 
-/* The index of the first of n items that belongs to part i of n_parts. Part i ends where part i + 1
- * begins. */
-static inline int64_t threads_part(int64_t n, int n_parts, int64_t i) {
-    return n / n_parts * i + (i < n % n_parts ? i : n % n_parts);
+/* The index of the first of n items that belongs to share i of n_shares. Share i ends where share i
+ * + 1 begins. */
+static inline int64_t threads_share(int64_t n, int n_shares, int64_t i) {
+    return n / n_shares * i + (i < n % n_shares ? i : n % n_shares);
 }
 
 /* The number of CPUs that the process may use, by its affinity mask and its quotas. */

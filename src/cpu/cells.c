@@ -1,3 +1,16 @@
+/* How the pixels of boxes are read once. Along each axis the borders of all boxes, sorted, are the
+ * borders of cells: a box is a rectangle of whole cells, and boxes that overlap share cells.
+ *
+ * 1. cells_load reads the rows of pixels of a row of cells, as many at a time as the source gives
+ *    at its best, and turns them to keys.
+ * 2. deal_row copies the keys of a row of pixels to its cells, in which they stand one pixel row
+ *    after the other; finish_row pads each cell with KEY_BLANK and sums it.
+ * 3. cells_box lists the cells of a box, and adds up their sums.
+ *
+ * Always: a thread keeps the last y.most rows of cells, as many as any box has: row r is rows[r %
+ * y.most], so rows must be loaded in rising order.
+ *
+ * Cost: each pixel is converted and summed once; 4 bytes a pixel of the rows that are kept. */
 #include "cpu/cells.h"
 
 #include <stdlib.h>
@@ -12,9 +25,9 @@ static int compare_borders(const void *a, const void *b) {
 
 /* The index of a border. */
 static int64_t find_border(const struct cell_axis *axis, int64_t pixel) {
-    const int64_t *found = bsearch(&pixel, axis->border, (size_t)axis->n_cells + 1,
-                                   sizeof *axis->border, compare_borders);
-    return found - axis->border;
+    const int64_t *border = bsearch(&pixel, axis->border, (size_t)axis->n_cells + 1,
+                                    sizeof *axis->border, compare_borders);
+    return border - axis->border;
 }
 
 bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step) {
@@ -81,7 +94,7 @@ static int64_t key_rows(int64_t n) {
     return (n + KEY_LANES - 1) / KEY_LANES;
 }
 
-/* The most rows of keys of a row of cells, and of a box. */
+/* The most rows of keys of a row of cells. */
 static int64_t most_of_row(const struct cell_grid *grid) {
     int64_t n = 0;
     for (int64_t i = 0; i < grid->x.n_cells; i++)
@@ -171,7 +184,7 @@ static enum srcfind_status read_rows(struct cells *c, int64_t y, struct error *e
     return c->pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
 }
 
-/* Copies the keys of a row of pixels, the n-th of its cells, to these. */
+/* Copies the keys of a row of pixels, the n-th row of its cells, to the cells. */
 static void deal_row(struct cells *c, struct cell_row *row, int64_t n, int64_t height) {
     const struct cell_axis *x = &c->grid->x;
     int32_t *keys = row->keys;
@@ -182,7 +195,7 @@ static void deal_row(struct cells *c, struct cell_row *row, int64_t n, int64_t h
     }
 }
 
-/* Makes cells of the keys that were dealt, and sums them. */
+/* Ends the cells of a row: pads and sums them. */
 static void finish_row(const struct cell_grid *grid, struct cell_row *row, int64_t height) {
     int32_t *keys = row->keys;
     for (int64_t i = 0; i < grid->x.n_cells; i++) {

@@ -7,7 +7,7 @@
 #include "cpu/clip_box.h"
 #include "input/pixel_source.h"
 
-/* False where memory ran out. The caller clears the axis, also then. */
+/* The caller clears the axis, also after a failure. */
 bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step);
 void cell_axis_clear(struct cell_axis *axis);
 

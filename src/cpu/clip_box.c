@@ -1,3 +1,19 @@
+/* How a box is clipped. A clip sums and sorts almost nothing:
+ *
+ * 1. One pass over the box picks the keys near the median and those in the tails, by a guess of the
+ *    noise (the node before): some 14% near the median, and the few beyond kappa - 0.7 rms. It
+ *    counts the keys below the window, so that ranks in the window are ranks in the box.
+ * 2. The median is found among the keys near it: a bracket of keys is divided by interpolation
+ *    until at most 32 keys are left, which are gathered and sorted (find_median).
+ * 3. The sums of the box less the sums of the removed keys give the rms, in double-double
+ *    arithmetic; the keys that a round removes are in the tails (trim).
+ * 4. If the median is outside of the window, or a bound inside of the tails, the pass is repeated
+ *    around the new estimate; the fifth pass picks all keys.
+ * 5. If the last bit of the rms is in doubt, all keys are sorted and summed in integers
+ *    (clip_by_sort).
+ *
+ * Always: the result has the bits of clip_run on the same pixels. The guess changes only how often
+ * step 1 runs. */
 #include "cpu/clip_box.h"
 
 #include <stdlib.h>
@@ -10,11 +26,11 @@ enum {
     FEW = 12,          /* so few keys are not worth a pass that sums */
 };
 
-/* In units of the rms: the half width of the window around the median, and how far inside of the
- * bounds of the clip the tails begin. */
+/* In units of the rms: half the width of the window around the median, and the distance from where
+ * the tails begin to the bounds of the clip. */
 static const double WINDOW = 0.18, MARGIN = 0.7;
 
-/* How far beyond the expected rank a bracket's other end is looked for. */
+/* A guess of the median is moved by this factor times the ranks that it was wrong by. */
 static const double BEYOND = 1.25;
 
 /* A key, and the number of keys of the box that are less. */
@@ -34,8 +50,8 @@ struct gathered {
     struct gathered_keys keys;
 };
 
-/* A clip: the keys within [low, high] are left. */
-struct clipping {
+/* The state of a clip: keys within [low, high] are left. */
+struct box_clip {
     struct box *box;
     double kappa;
     struct noise_at noise; /* a guess, or that of the last round */
@@ -51,7 +67,7 @@ struct clipping {
 
 /* --- picking --- */
 
-static struct key_window window_of(const struct clipping *c) {
+static struct key_window window_of(const struct box_clip *c) {
     const double m = c->noise.background, rms = c->noise.rms;
     const double outer = (c->kappa > 2 * MARGIN ? c->kappa - MARGIN : c->kappa / 2) * rms;
     if (c->n_picks >= MOST_PICKS || !(rms > 0))
@@ -62,7 +78,7 @@ static struct key_window window_of(const struct clipping *c) {
 }
 
 /* Picks the keys that the next steps need, if the noise is about c->noise. */
-static void pick(struct clipping *c) {
+static void pick(struct box_clip *c) {
     struct box *box = c->box;
     c->window = window_of(c);
     c->n_picks++;
@@ -73,19 +89,19 @@ static void pick(struct clipping *c) {
 
 /* --- the median --- */
 
-static struct rank rank_of(const struct clipping *c, int32_t key) {
+static struct rank rank_of(const struct box_clip *c, int32_t key) {
     const struct box *box = c->box;
     return (struct rank){key, box->picked.below + box->kernels->count(&box->picked.middle, 1, key)};
 }
 
 /* The value at a rank, estimated from that of another rank by the density of a Gaussian. */
-static double extrapolate(const struct clipping *c, struct rank from, double ranks) {
+static double extrapolate(const struct box_clip *c, struct rank from, double ranks) {
     const double apart = 2.5066 * c->noise.rms / (double)c->box->all.n; /* sqrt(2 pi) */
     return (double)pixel_of_key(from.key) + ranks * apart;
 }
 
 /* Picks until the window has the keys of the ranks [lower, upper]. */
-static void pick_ranks(struct clipping *c, int64_t lower, int64_t upper) {
+static void pick_ranks(struct box_clip *c, int64_t lower, int64_t upper) {
     for (;;) {
         const struct bracket w = c->picked;
         if (w.low.below <= lower && w.high.below > upper)
@@ -99,8 +115,8 @@ static void pick_ranks(struct clipping *c, int64_t lower, int64_t upper) {
     }
 }
 
-/* A key that divides a bracket, by interpolation: some ranks beyond those that are looked for, on
- * the side on which the bracket is longer. */
+/* A key that divides a bracket, by interpolation: some ranks beside the wanted ranks, on the side
+ * where the bracket is longer. */
 static int32_t divide(const struct bracket *b, int64_t lower, int64_t upper, bool halve) {
     const double left = (double)pixel_of_key(b->low.key), right = (double)pixel_of_key(b->high.key);
     const bool is_left = lower - b->low.below > b->high.below - upper;
@@ -112,10 +128,10 @@ static int32_t divide(const struct bracket *b, int64_t lower, int64_t upper, boo
     return halve || key <= b->low.key || key >= b->high.key ? middle : key;
 }
 
-/* Divides the bracket at a key, and keeps the part with the keys of the ranks [lower, upper]. If no
- * key of the box is between an end and the new one, the end moves on to the next key of the box. If
- * the ranks are on both sides, their keys are gathered. */
-static void narrow(struct clipping *c, struct bracket *b, int64_t lower, int64_t upper,
+/* Divides the bracket at a key, and keeps the side with the ranks [lower, upper]. If no key of the
+ * box is between this key and an end of the bracket, the end moves to the next key of the box. If
+ * the two ranks are on both sides, their keys are gathered. */
+static void narrow(struct box_clip *c, struct bracket *b, int64_t lower, int64_t upper,
                    int32_t key) {
     const struct rank r = rank_of(c, key);
     const bool between = r.below > lower && r.below <= upper;
@@ -132,7 +148,7 @@ static void narrow(struct clipping *c, struct bracket *b, int64_t lower, int64_t
     }
 }
 
-static void gather(struct clipping *c, const struct bracket *b) {
+static void gather(struct box_clip *c, const struct bracket *b) {
     struct gathered *g = &c->gathered;
     c->around = *b;
     g->first = b->low.below;
@@ -144,8 +160,9 @@ static bool has_gathered(const struct gathered *g, int64_t lower, int64_t upper)
     return lower >= g->first && upper < g->first + g->n;
 }
 
-/* The picked keys with the ranks [lower, upper], less the gathered ones and those beyond them. */
-static struct bracket beyond_gathered(const struct clipping *c, int64_t lower, int64_t upper) {
+/* A bracket of picked keys with the ranks [lower, upper], which ends where the gathered keys begin.
+ */
+static struct bracket beyond_gathered(const struct box_clip *c, int64_t lower, int64_t upper) {
     const struct bracket *g = &c->around;
     struct bracket b = c->picked;
     if (c->gathered.n > 0 && upper < g->low.below && g->low.below < b.high.below)
@@ -156,7 +173,7 @@ static struct bracket beyond_gathered(const struct clipping *c, int64_t lower, i
 }
 
 /* The mean of the keys of the ranks `lower` and `upper`, which are equal or neighbours. */
-static double find_median(struct clipping *c, int64_t lower, int64_t upper) {
+static double find_median(struct box_clip *c, int64_t lower, int64_t upper) {
     const struct gathered *g = &c->gathered;
     if (!has_gathered(g, lower, upper))
         pick_ranks(c, lower, upper);
@@ -199,16 +216,16 @@ static bool clip_by_sort(const struct box *box, double kappa, struct noise_at *n
     return keys && clip_keys(keys, n, kappa, noise);
 }
 
-/* Adds the keys of [low, high) to those that are removed. */
-static void remove_few(struct clipping *c, int32_t low, int32_t high) {
+/* Adds the keys within [low, high) to the removed ones. */
+static void remove_few(struct box_clip *c, int32_t low, int32_t high) {
     struct gathered_keys gathered;
     const int64_t n = c->box->kernels->gather(&c->box->picked.outer, 1, low, high, &gathered);
     for (int64_t i = 0; i < n; i++)
         value_sums_add(&c->removed, pixel_of_key(gathered.keys[i]));
 }
 
-/* Removes what is outside of [low, high]. False if this is no pixel, or all that are left. */
-static bool trim(struct clipping *c, int32_t low, int32_t high) {
+/* Removes the keys outside of [low, high]. False if there are none, or if no key would be left. */
+static bool trim(struct box_clip *c, int32_t low, int32_t high) {
     const struct key_kernels *kernels = c->box->kernels;
     const struct key_rows *outer = &c->box->picked.outer;
     const int64_t before = c->removed.n;
@@ -233,8 +250,8 @@ static bool trim(struct clipping *c, int32_t low, int32_t high) {
     return c->removed.n > before && c->removed.n < c->box->all.n;
 }
 
-/* Whether all n keys that are left are that of the median, so that the rms is 0. */
-static bool are_equal(const struct clipping *c, double median, int64_t n) {
+/* Whether all n keys that are left equal the median, so that the rms is 0. */
+static bool are_equal(const struct box_clip *c, double median, int64_t n) {
     const struct box *box = c->box;
     const int32_t key = key_of_pixel((float)median);
     return box->kernels->count(box->rows, box->n_rows, key + 1) -
@@ -243,7 +260,7 @@ static bool are_equal(const struct clipping *c, double median, int64_t n) {
 }
 
 bool clip_box(struct box *box, double kappa, struct noise_at *noise) {
-    struct clipping c = {.box = box,
+    struct box_clip c = {.box = box,
                          .kappa = kappa,
                          .noise = *noise,
                          .low = INT32_MIN,

@@ -16,7 +16,7 @@ struct box {
 };
 
 /* Clips a box at median -+ kappa rms; the background is the median. *noise is a guess at first,
- * which only the speed depends on. False where memory ran out. */
+ * which only the speed depends on. */
 bool clip_box(struct box *box, double kappa, struct noise_at *noise);
 
 /* The same for n > 0 pixels given by their exact keys, in any order, by a sort. Takes ownership of

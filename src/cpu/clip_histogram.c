@@ -1,3 +1,21 @@
+/* How the clip by histograms works. A key is split into its upper 16 bits, the bin, and its lower
+ * 16 bits.
+ *
+ * 1. A first read counts each bin, and sums the lower bits of its pixels and their squares. All
+ *    pixels of a bin have one sign and exponent: m = base + low, so that exact sums of whole bins
+ *    follow.
+ * 2. A round of the clip needs the value of the median and the pixels within the bounds. Where a
+ *    bin is cut by a bound, or has the median, the round asks for its detail: the count of each of
+ *    its 65536 keys (detail_of).
+ * 3. If details are missing, the round goes on with estimates, to learn which other bins it needs;
+ *    then a read counts up to 32 bins in detail, with their neighbours (count_details), and the
+ *    round is repeated.
+ * 4. When few pixels are left, they are listed, sorted and clipped in memory (clip_list).
+ *
+ * Always: a round ends with exact sums, or leaves the set as it was (histogram_trim returns false).
+ *
+ * Cost: one read, one or two more for most images; 2 MiB a thread for the bins, 512 KiB a detail,
+ * of which at most 96 stay. */
 #include "cpu/clip_histogram.h"
 
 #include <float.h>
@@ -19,7 +37,7 @@ struct bin {
     uint128 low_square; /* sum of their squares */
 };
 
-/* The pixels of a bin, counted by the lower 16 bits of their keys. */
+/* The detail of a bin: its pixels, counted by the lower 16 bits of their keys. */
 struct detail {
     int64_t count[BINS];
 };
@@ -92,7 +110,8 @@ static void add_complete_bin(struct exact_sums *sums, const struct bin *bin, int
     sums->square[e] += (uint128)(base * base * n + 2 * base * bin->low + bin->low_square);
 }
 
-/* Has the next read count a bin in detail, if the bin is not empty and the read has a slot free. */
+/* Asks the next read to count a bin in detail, if the bin is not empty and the read has a free
+ * slot. */
 static void want(struct histogram *h, int bin) {
     for (int i = 0; i < h->n_wanted; i++)
         if (h->wanted[i] == bin)
@@ -101,8 +120,8 @@ static void want(struct histogram *h, int bin) {
         h->wanted[h->n_wanted++] = bin;
 }
 
-/* The detail of a bin. NULL if it is not counted: then the next read counts it, and the caller
- * continues with an estimate, to find out which other details the round needs. */
+/* The detail of a bin. NULL if the bin is not counted yet: the next read counts it, and the caller
+ * goes on with an estimate, to learn which other details the round needs. */
 static const struct detail *detail_of(struct histogram *h, int bin) {
     h->last_used[bin] = h->n_reads;
     want(h, bin);
@@ -160,7 +179,7 @@ static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
     return true;
 }
 
-/* Returns false if a detail was missing in this round; the set is then as before. */
+/* False if a detail was missing in this round: the set is then unchanged. */
 static bool histogram_trim(struct clip_set *set, float low, float high) {
     struct histogram *h = set->state;
     const uint32_t low_key = exact_key(low), high_key = exact_key(high);
@@ -198,7 +217,7 @@ static double extreme(struct histogram *h, bool greatest) {
     return 0;
 }
 
-/* Continues the clip. True if it is complete, false if details must be counted first. */
+/* Continues the clip. False if details must be counted before it can go on. */
 static bool continue_clip(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
                           struct srcfind_background *b) {
     if (!*clipped)
@@ -249,7 +268,7 @@ static void free_unused_details(struct histogram *h) {
     }
 }
 
-/* Adds up what the threads counted of the i-th wanted bin. False where memory ran out. */
+/* Adds up the counts of all threads for the i-th wanted bin. */
 static bool merge_detail(struct histogram *h, int i, int n_threads) {
     struct detail *total = calloc(1, sizeof *total);
     if (!total)

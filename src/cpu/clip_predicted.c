@@ -49,16 +49,16 @@ static bool take_lists(struct predicted_set *s, const struct scan *scan, struct 
                        struct values_sums *bracket, struct values_sums *outliers) {
     const struct scan_plan *plan = s->plan;
     const int n = scan->n_workers;
-    struct values_part *parts = malloc(3 * (size_t)n * sizeof *parts);
-    if (!parts)
+    struct values_list *lists = malloc(3 * (size_t)n * sizeof *lists);
+    if (!lists)
         return false;
-    struct values_part *of_bracket = parts, *of_outliers = parts + n,
-                       *of_candidates = parts + 2 * n;
+    struct values_list *of_bracket = lists, *of_outliers = lists + n,
+                       *of_candidates = lists + 2 * n;
     for (int i = 0; i < n; i++) {
         const struct scan_worker *w = &scan->workers[i];
-        of_bracket[i] = (struct values_part){w->bracket.values, w->bracket.n};
-        of_outliers[i] = (struct values_part){w->outliers.values, w->outliers.n};
-        of_candidates[i] = (struct values_part){w->candidates, w->n_candidates};
+        of_bracket[i] = (struct values_list){w->bracket.values, w->bracket.n};
+        of_outliers[i] = (struct values_list){w->outliers.values, w->outliers.n};
+        of_candidates[i] = (struct values_list){w->candidates, w->n_candidates};
     }
     const bool made = values_make(&s->bracket, scan->variant, threads, of_bracket, n,
                                   plan->median_low, plan->median_high, 0, bracket) &&
@@ -67,7 +67,7 @@ static bool take_lists(struct predicted_set *s, const struct scan *scan, struct 
                       values_make(&s->candidates, scan->variant, threads, of_candidates,
                                   scan->candidates_apart ? n : 0, plan->candidate, FLT_MAX,
                                   plan->median_low, outliers);
-    free(parts);
+    free(lists);
     return made;
 }
 

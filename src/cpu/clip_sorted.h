@@ -21,7 +21,7 @@ enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
                                      struct error *error);
 
 /* Makes a set of n pixels from their keys, and takes ownership of these, which come from malloc.
- * False where memory ran out. The caller clears the set, also then. */
+ * The caller clears the set, also after a failure. */
 bool sorted_from_keys(struct sorted_set *set, uint32_t *keys, int64_t n);
 void sorted_set_clear(struct sorted_set *set);
 

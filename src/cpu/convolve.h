@@ -4,14 +4,7 @@
 
 #include <stdbool.h>
 
-#include "backend/smoothing.h"
-
-/* Writes n sums over the kernel. from[t]: what its pixel t is multiplied with, from the first sum
- * on; NULL: 0. */
-typedef void convolve_function(const struct smoothing *smoothing, const float *const *from,
-                               int64_t n, float *sums);
-
-convolve_function convolve_sums, convolve_sums_avx2, convolve_sums_avx512;
+#include "cpu/convolve_sums.h"
 
 /* What a thread needs to convolve rows. */
 struct convolver {
@@ -22,7 +15,7 @@ struct convolver {
     const float **from;      /* of each pixel of the kernel: what the first sum has of it */
 };
 
-/* False where memory ran out. Clear the convolver also then. The smoothing must outlive it. */
+/* Clear the convolver, also after a failure. The smoothing must outlive it. */
 bool convolver_make(struct convolver *convolver, const struct smoothing *smoothing);
 void convolver_clear(struct convolver *convolver);
 

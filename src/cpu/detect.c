@@ -1,3 +1,18 @@
+/* How an image is searched on the CPU. cpu_detect runs the stages in their order, and chooses the
+ * slower ways:
+ *
+ * 1. predict.c plans the scan from a sample; scan.c reads the image once by the plan.
+ * 2. The clip runs on the lists of the scan (clip_predicted.c), or on all pixels, sorted, if the
+ *    plan lists them all, as it does for small images without a prediction. If the prediction was
+ *    wrong, the clip refuses, and the image is clipped by histograms (clip_histogram.c).
+ * 3. With local noise, noise_nodes.c clips the box of each node, and a further scan picks the
+ *    pixels above the noise between the nodes.
+ * 4. islands.c makes islands of the candidates. If the first scan did not keep all pixels above the
+ *    final thresholds, a second scan does (complete_scan).
+ *
+ * Always: the catalogue does not depend on which way was taken.
+ *
+ * Cost: one read of an ordinary image, three with local noise, besides the sample. */
 #include <stdlib.h>
 
 #include "backend/backend.h"
@@ -56,8 +71,8 @@ static enum srcfind_status clip_scan(struct scan *scan, struct threads *threads,
     return status;
 }
 
-/* Scans and clips: by prediction if that holds, else by histogram. With a histogram the scan is
- * left empty. */
+/* Scans and clips by prediction or, if the prediction fails, clips by histograms and leaves the
+ * scan empty. */
 static enum srcfind_status scan_and_clip(const struct pixel_source *source,
                                          const struct detection *detection, struct threads *threads,
                                          struct scan *scan, struct detection_result *result,
@@ -83,8 +98,8 @@ static enum srcfind_status scan_and_clip(const struct pixel_source *source,
     return status;
 }
 
-/* Reads the image again for the candidates, if the first read did not keep all that the thresholds
- * need. */
+/* Reads the image again for candidates, if the first read did not keep all pixels above the
+ * thresholds. */
 static enum srcfind_status complete_scan(const struct pixel_source *source, struct threads *threads,
                                          const struct thresholds *thresholds, int connectivity,
                                          struct scan *scan, struct error *error) {
@@ -101,14 +116,14 @@ static bool is_one_noise(const struct noise_map *noise, const struct detection *
     return !noise->nodes && !noise_sources_exist(&detection->maps);
 }
 
-/* Whether there is an rms. Without nodes and maps it is the clip's, which has none if it left no
- * pixel, or it is given. */
+/* Whether there is an rms: of nodes, of a map, given by the user, or of a clip that left a pixel.
+ */
 static bool has_rms(const struct noise_map *noise, const struct detection *detection, bool empty) {
     return noise->nodes || detection->maps.rms || detection->rms > 0 || !empty;
 }
 
-/* Reads the image for the candidates: those above the thresholds or, if the noise is not one, above
- * the noise of each pixel. `scan` may have them from the first read. */
+/* Makes `scan` keep all candidates: pixels above the thresholds or, if the noise is not one, above
+ * the noise at each pixel. It may keep them since the first read. */
 static enum srcfind_status
 find_candidates(const struct pixel_source *source, const struct detection *detection,
                 const struct thresholds *thresholds, const struct noise_thresholds *noise,

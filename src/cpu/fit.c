@@ -4,20 +4,20 @@
 
 #include "cpu/variants.h"
 
-enum { JOBS_A_PART = 16, PARTS_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
+enum { JOBS_A_SHARE = 16, SHARES_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
 
 struct fitting {
     const struct fit_frame *frame;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
-    int64_t n, a_part;
+    int64_t n, a_share;
     fit_kernel *kernel;
 };
 
-static enum srcfind_status fit_part(void *context, int part, struct error *error) {
+static enum srcfind_status fit_share(void *context, int share, struct error *error) {
     const struct fitting *f = context;
-    const int64_t first = part * f->a_part;
-    const int64_t end = first + f->a_part < f->n ? first + f->a_part : f->n;
+    const int64_t first = share * f->a_share;
+    const int64_t end = first + f->a_share < f->n ? first + f->a_share : f->n;
     int64_t most = 0;
     for (int64_t i = first; i < end; i++)
         most = f->jobs[i].n_pixels > most ? f->jobs[i].n_pixels : most;
@@ -37,8 +37,8 @@ enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixe
                         .pixels = pixels,
                         .jobs = jobs,
                         .n = n,
-                        .a_part = n / (PARTS_A_THREAD * threads_count(threads)),
+                        .a_share = n / (SHARES_A_THREAD * threads_count(threads)),
                         .kernel = cpu_variant_choose()->fit};
-    f.a_part = f.a_part < 1 ? 1 : f.a_part < JOBS_A_PART ? f.a_part : JOBS_A_PART;
-    return threads_try(threads, (int)((n + f.a_part - 1) / f.a_part), fit_part, &f, error);
+    f.a_share = f.a_share < 1 ? 1 : f.a_share < JOBS_A_SHARE ? f.a_share : JOBS_A_SHARE;
+    return threads_try(threads, (int)((n + f.a_share - 1) / f.a_share), fit_share, &f, error);
 }

@@ -1,3 +1,21 @@
+/* How islands are made of the candidates of a scan, in passes over the bands of the scan:
+ *
+ * 1. count_band counts the runs of pixels above the island threshold; fill_and_link_band copies
+ *    them, and joins those that touch within the band by union-find (runs.h). runs_link_across then
+ *    joins runs across borders of bands.
+ * 2. number_islands turns parents into numbers of islands, in one pass over the runs.
+ * 3. find_extents finds box, size and peak of each island, and so which islands count: those with
+ *    enough pixels, of which one is above the detection threshold.
+ * 4. find_moments sums the moments of islands that count; runs_group groups their runs, if they are
+ *    wanted.
+ *
+ * Always: an island has the number of its first run in the order of the pixels, as
+ * scipy.ndimage.label numbers them; the parent of a run is never a later run. A thread writes only
+ * to islands that begin in its band: the runs of others are noted (foreign_run), and one thread
+ * adds them after all bands.
+ *
+ * Cost: no pixel is read again; 20 bytes a run, and 72 bytes an island, whether it counts or not.
+ * All sums are integers, so the order of the bands changes no bit. */
 #include "cpu/islands.h"
 
 #include <stdatomic.h>
@@ -8,16 +26,16 @@
 #include "common/arrays.h"
 #include "cpu/runs.h"
 
-/* The box, size and peak of an island. They decide whether the island counts, that is, whether the
- * catalogue has it. */
+/* The box, size and peak of an island. An island counts, and enters the catalogue, if it is large
+ * and high enough. */
 struct extent {
     int64_t n_pixels;
     int64_t index; /* among the islands that count; -1 if it does not */
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
     bool edge, passes; /* passes: a pixel is above the detection threshold */
-    double above;      /* with local noise: the peak's value - background, */
-    double snr;        /* and the largest (value - background) / rms of all pixels */
+    double above;      /* with local noise: value - background of the peak */
+    double snr;        /* with local noise: the largest (value - background) / rms of all pixels */
     double per_unit;   /* 2^-unit of the moments; set if the island counts */
 };
 
@@ -27,7 +45,7 @@ struct foreign_run {
     const float *values;
 };
 
-/* What the search knows of a band of the scan. */
+/* A band of the scan, and its runs and islands. */
 struct band {
     float *values;               /* of its runs, one run after the other */
     int64_t first_run, n_runs;   /* its runs are runs[first_run ... first_run + n_runs - 1] */
@@ -52,8 +70,8 @@ struct search {
 
 /* --- runs --- */
 
-/* The number of runs of pixels >= threshold among neighbouring pixels. Without a branch, which the
- * processor could not predict. */
+/* The number of runs of pixels >= threshold among `count` neighbouring pixels; without a branch
+ * that the processor could not predict. */
 static int64_t count_runs(const float *values, int64_t count, float threshold) {
     int64_t n = 0;
     bool before = false;
@@ -79,16 +97,16 @@ static void count_band(void *context, int b) {
 }
 
 /* The runs and values that a band keeps. */
-struct filling {
+struct kept_runs {
     struct run *run;
     float *values;
 };
 
-/* Copies the runs within a run whose pixels are all >= threshold, and moves their values to the end
- * of those kept so far. These are never more than the values that have been read, so that no value
- * is overwritten before it is read. */
+/* Cuts a run of candidates into runs of pixels >= threshold, and moves their values to the end of
+ * the kept values. Kept values are never more than values read, so no value is overwritten before
+ * it is read. */
 static void split_run(const struct run *run, const float *values, float threshold,
-                      struct filling *f) {
+                      struct kept_runs *f) {
     const int32_t count = (int32_t)run_length(run);
     for (int32_t i = 0; i < count; i++) {
         const int32_t first = i;
@@ -104,10 +122,10 @@ static void fill_and_link_band(void *context, int b) {
     const struct scan_band *from = &s->scan->bands[b];
     const struct scan_worker *w = &s->scan->workers[from->worker];
     const struct band *band = &s->bands[b];
-    struct filling filling = {s->runs + band->first_run, band->values};
+    struct kept_runs kept = {s->runs + band->first_run, band->values};
     const float *values = band->values;
     for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
-        split_run(&w->runs[i], values, s->thresholds.island, &filling);
+        split_run(&w->runs[i], values, s->thresholds.island, &kept);
         values += run_length(&w->runs[i]);
     }
     runs_link(s->runs, s->island, band->first_run, band->first_run + band->n_runs,
@@ -123,7 +141,7 @@ static void free_scan_runs(struct scan *scan) {
     }
 }
 
-/* Makes the runs of all bands, and joins those that touch. False where memory ran out. */
+/* Makes the runs of all bands, and joins runs that touch. */
 static bool make_and_link_runs(struct search *s, struct threads *threads) {
     int64_t n = 0;
     threads_run(threads, s->n_bands, count_band, s);
@@ -173,8 +191,8 @@ static void find_peak(const struct search *s, const struct run *r, const float *
     e->passes = e->peak >= s->thresholds.detection;
 }
 
-/* The same with local noise, where the peak is the pixel with the highest value - background. Where
- * the rms is steep, another pixel may have the largest (value - background) / rms. */
+/* Updates the peak of an island with local noise: the pixel with the highest value - background.
+ * Where the rms is steep, another pixel may have the largest (value - background) / rms. */
 static void find_local_peak(const struct search *s, const struct run *r, const float *values,
                             struct extent *e) {
     struct noise_at noise[NOISE_RANGE];
@@ -343,7 +361,6 @@ static int64_t get_run(const void *context, int64_t i, struct run *run) {
 
 /* --- search --- */
 
-/* False where memory ran out. */
 static bool find_segments(struct search *s, struct threads *threads, struct segments *out) {
     if (!make_and_link_runs(s, threads))
         return false;

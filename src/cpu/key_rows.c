@@ -1,5 +1,15 @@
-/* Compiled once for every processor, and once each for AVX2 and AVX-512. The vectors are the
- * compiler's own, but where it has no words for an instruction. */
+/* The kernels of local noise; this file is compiled for any processor, for AVX2 and for AVX-512.
+ * Vectors are those of the compiler, and intrinsics stand where it has no expression for an
+ * instruction.
+ *
+ * A row is 16 keys, a comparison gives one bit a key (row_below): counting is a popcount, and
+ * picking writes the keys whose bits are set (append), without a branch for each key. Blanks are
+ * the greatest key, so that they are never below a bound and need no test.
+ *
+ * keys_sum adds values and squares in eight lanes of double-double numbers, 32 rows at a time, and
+ * then adds the lanes pairwise. The order of these additions depends on neither vector length nor
+ * instruction set: all variants give the same bits. value_sums_rms knows the bound of the error,
+ * and says if the last bit is in doubt. */
 #include "cpu/key_rows.h"
 
 #include <string.h>
@@ -105,7 +115,7 @@ static bool keys_reach(const uint32_t *pixels, bool swapped, const float *bounds
 
 /* --- picking --- */
 
-/* Appends the keys of a row whose bits are set. May write KEY_LANES keys beyond. */
+/* Appends the keys of a row whose bits are set. It may write KEY_LANES keys beyond the last one. */
 static inline int64_t append(int32_t *to, int64_t n, const int32_t *row, unsigned bits) {
 #ifdef __AVX512F__
     const __m512i keys = _mm512_load_si512(row);
@@ -188,7 +198,7 @@ static void keys_neighbours(const struct key_rows *rows, int64_t n, int32_t key,
     }
 }
 
-/* All of the MOST_GATHERED keys that are not gathered become KEY_BLANK. */
+/* Fills the elements behind the gathered keys with KEY_BLANK. */
 static int64_t keys_gather(const struct key_rows *rows, int64_t n, int32_t low, int32_t high,
                            struct gathered_keys *gathered) {
     const vector lowest = vector_of(low), end = vector_of(high);
@@ -204,7 +214,7 @@ static int64_t keys_gather(const struct key_rows *rows, int64_t n, int32_t low, 
     return n_gathered;
 }
 
-/* One bit for each of MOST_GATHERED keys that is < key. */
+/* One bit a gathered key: whether it is < key. */
 static inline uint32_t gathered_below(const struct gathered_keys *g, int32_t key) {
     uint32_t bits = 0;
     for (int i = 0; i < MOST_GATHERED; i += KEY_LANES)
@@ -212,7 +222,7 @@ static inline uint32_t gathered_below(const struct gathered_keys *g, int32_t key
     return bits;
 }
 
-/* The index of a key is the number of keys that are less, or equal and earlier. */
+/* Puts each key at its rank: the number of keys that are less, or equal and earlier. */
 static void keys_sort(struct gathered_keys *gathered, int64_t n) {
     const struct gathered_keys unsorted = *gathered;
     for (int i = 0; i < n; i++) {
@@ -245,7 +255,7 @@ static inline void add_doubles(doubles *sum, doubles *low, doubles x) {
     *sum = total;
 }
 
-/* Adds the keys of which the mask is set. */
+/* Adds the keys whose mask is set. */
 static inline void add_keys(struct lanes *lanes, sum_keys keys, sum_keys mask) {
     const sum_keys bits = (keys ^ ((keys < 0) & 0x7fffffff)) & mask;
     const doubles x = __builtin_convertvector((floats)bits, doubles);

@@ -1,3 +1,20 @@
+/* How local noise is found: the clip of the box around each node of a grid.
+ *
+ * 1. The borders of all boxes divide the image into cells (cells.c). Threads take bands of rows of
+ *    nodes; a thread loads rows of cells as its nodes need them, so that a pixel is read once a
+ *    band.
+ * 2. clip_box clips each box from the keys of its cells. The noise of the node before is the guess
+ *    that makes this fast.
+ * 3. A node whose box has less than a quarter of its pixels, or no noise, does not count: it gets
+ *    the noise of the nearest node that counts, the earlier of two as near (fill_row), or that of
+ *    the whole image if no node counts.
+ * 4. Background and rms that the user gives replace those of all nodes (set_given).
+ *
+ * Always: the guess changes the time only, so any number of bands gives the same bits; of several
+ * errors the first in the order of the pixels is reported.
+ *
+ * Cost: one read of the image, and the rows at borders of bands twice; 4 bytes a pixel of the rows
+ * of cells that a box has, 96 MiB for all workers together. */
 #include "cpu/noise_nodes.h"
 
 #include <stdlib.h>
@@ -12,8 +29,7 @@ enum {
     BANDS_A_WORKER = 4,
 };
 
-/* The rows of cells of all workers together take no more bytes than this, if that is enough for
- * one. */
+/* The most bytes of the cells of all workers together; one worker may have more. */
 static const int64_t MOST_BYTES = 96 << 20;
 
 /* A search for nodes. The workers take bands of rows of nodes. */
@@ -74,7 +90,8 @@ static bool find_node(struct nodes *s, struct cells *cells, int64_t i, int64_t j
     return true;
 }
 
-/* *first is a guess for the first node, and is replaced by its noise. */
+/* Finds the nodes of row j. *first is a guess for its first node, and becomes the noise of this
+ * node. */
 static enum srcfind_status find_row(struct nodes *s, struct cells *cells, int64_t j,
                                     struct noise_at *first, struct error *error) {
     struct noise_at guess = *first;
@@ -123,7 +140,7 @@ static void find_bands(void *context, int worker) {
 
 static int count_workers(const struct nodes *s, struct threads *threads) {
     const int64_t most = MOST_BYTES / cells_size(&s->grid);
-    const int n = s->grid.source->parallel ? threads_parts(threads, s->map->n_y, LEAST_ROWS) : 1;
+    const int n = s->grid.source->parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
     return most < 1 ? 1 : most < n ? (int)most : n;
 }
 
@@ -140,8 +157,8 @@ static enum srcfind_status find_all(struct nodes *s, struct threads *threads) {
 
 /* --- nodes that do not count --- */
 
-/* For each node, the nearest nodes of its row that count: at or before it, and at or after it.
- * NONE where there is none. */
+/* The nearest node of the same row that counts, for each node: at or before it, and at or after it.
+ * NONE: there is none. */
 struct neighbours {
     struct noise_map *map;
     int32_t *before, *after;
@@ -177,8 +194,8 @@ static void take_nearer(struct nearest *best, int64_t i, int64_t j, int64_t x, i
         *best = (struct nearest){x, y, distance};
 }
 
-/* Gives the nodes of row j that do not count the noise of the nearest one that does. Other threads
- * read nodes that count only. */
+/* Gives the nodes of row j that do not count the noise of the nearest node that counts. Other
+ * threads read only nodes that count. */
 static void fill_row(void *context, int j) {
     const struct neighbours *n = context;
     struct noise_map *map = n->map;
@@ -198,8 +215,8 @@ static void fill_row(void *context, int j) {
     }
 }
 
-/* Without any node that counts, all have the noise of the whole image; where this has no noise, the
- * rms is infinite, so that nothing is found. */
+/* Gives all nodes the noise of the whole image. If its rms is 0, their rms is infinite, so that
+ * nothing is detected. */
 static void fill_with_whole(struct noise_map *map) {
     map->no_node_counts = true;
     for (int64_t i = 0; i < map->n_x * map->n_y; i++)
@@ -207,16 +224,15 @@ static void fill_with_whole(struct noise_map *map) {
             (struct noise_at){map->background, map->rms > 0 ? map->rms : (double)INFINITY};
 }
 
-static size_t count_those_that_count(const struct noise_map *map) {
+static size_t count_counting(const struct noise_map *map) {
     size_t n = 0;
     for (int64_t i = 0; i < map->n_x * map->n_y; i++)
         n += !isnan(map->nodes[i].rms);
     return n;
 }
 
-/* False where memory ran out. */
 static bool fill_others(struct noise_map *map, struct threads *threads) {
-    const size_t n = (size_t)(map->n_x * map->n_y), n_counting = count_those_that_count(map);
+    const size_t n = (size_t)(map->n_x * map->n_y), n_counting = count_counting(map);
     if (n_counting == n)
         return true;
     if (n_counting == 0) {
@@ -236,7 +252,7 @@ static bool fill_others(struct noise_map *map, struct threads *threads) {
 
 /* --- all nodes --- */
 
-/* Background and rms that are given take the place of those that were measured. */
+/* Replaces measured background and rms by those that the user gives. */
 static void set_given(struct noise_map *map, const struct detection *detection) {
     if (isnan(detection->background) && !(detection->rms > 0))
         return;
@@ -286,21 +302,21 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
 /* --- one node --- */
 
 /* Pixels of the box of a node: `width` from x on in each of `height` rows from y on. */
-struct box_place {
+struct box_pixels {
     int64_t x, y, width, height;
 };
 
-static struct box_place box_place(const struct pixel_source *source,
-                                  const struct detection *detection, int64_t i, int64_t j) {
+static struct box_pixels box_pixels(const struct pixel_source *source,
+                                    const struct detection *detection, int64_t i, int64_t j) {
     const int64_t size = detection->box, step = detection->step;
     const int64_t x = boxes_low(i, source->width, size, step);
     const int64_t y = boxes_low(j, source->height, size, step);
-    return (struct box_place){x, y, boxes_high(i, source->width, size, step) - x,
-                              boxes_high(j, source->height, size, step) - y};
+    return (struct box_pixels){x, y, boxes_high(i, source->width, size, step) - x,
+                               boxes_high(j, source->height, size, step) - y};
 }
 
 /* Reads the keys of the pixels of a box that are not blank. Returns their number, or -1. */
-static int64_t read_keys(const struct pixel_source *source, const struct box_place *box,
+static int64_t read_keys(const struct pixel_source *source, const struct box_pixels *box,
                          uint32_t *keys, uint32_t *row, struct error *error) {
     int64_t n = 0;
     for (int64_t y = box->y; y < box->y + box->height; y++) {
@@ -320,7 +336,7 @@ static int64_t read_keys(const struct pixel_source *source, const struct box_pla
 enum srcfind_status noise_nodes_clip(const struct pixel_source *source,
                                      const struct detection *detection, int64_t i, int64_t j,
                                      struct noise_at *node, struct error *error) {
-    const struct box_place box = box_place(source, detection, i, j);
+    const struct box_pixels box = box_pixels(source, detection, i, j);
     uint32_t *keys = malloc((size_t)(box.width * box.height) * sizeof *keys);
     uint32_t *row = malloc((size_t)box.width * sizeof *row);
     bool no_memory = !keys || !row;

@@ -15,7 +15,7 @@ struct noise_rows {
 };
 
 /* Allocates memory for ranges of up to `most` pixels, of an image of this width. user: maps that
- * the user gives, or none. False where memory ran out. Clear the rows also then. */
+ * the user gives, or none. Clear the rows, also after a failure. */
 bool noise_rows_make(struct noise_rows *rows, const struct noise_map *map,
                      const struct noise_sources *user, int64_t width, int64_t most);
 void noise_rows_clear(struct noise_rows *rows);

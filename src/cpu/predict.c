@@ -1,3 +1,21 @@
+/* How the scan is planned from a sample.
+ *
+ * 1. A sample of one pixel in 128 to 1024 is drawn from ranges all over the image. Ranges begin at
+ *    pseudo-random offsets (a Weyl sequence), the same in each run; their sampled pixels are some 8
+ *    apart, so that beams do not correlate them.
+ * 2. sample_clip clips the sample by counts in bins (sample.c): its path tells the median and the
+ *    bounds of each round.
+ * 3. scan_plan_predict widens these by the errors of the sample to the median bracket, the bounds
+ *    of the inliers and the threshold of candidates.
+ * 4. The share of the pixels that the scan would list follows from every eighth value of the
+ *    sample. If the list would be too long with candidates, they are left to a second scan; if it
+ *    is too long without them, too, there is no plan, and the image is sorted or clipped by
+ *    histograms.
+ *
+ * Always: the plan changes the time only. The clip verifies it, and refuses if it was wrong.
+ *
+ * Cost: some eight pixels are read for each value of the sample: 6% of a small image, 1% of a large
+ * one; 4 bytes a value. */
 #include "cpu/predict.h"
 
 #include <stdlib.h>
@@ -18,12 +36,12 @@ enum {
     SAMPLE_STEP = 8, /* least distance of a sample's pixels, so that beams do not correlate them */
 };
 
-/* A list of more than MOST_SHARE of the pixels takes as long to make as a list of all. A list of
- * more than MOST_LISTED values takes too much memory, at 4 bytes each. If the list includes the
- * zero band, it must have fewer than MOST_WITH_ZERO values, half of that. */
+/* A list of more than MOST_SHARE of the pixels takes as long as a list of all pixels; one of more
+ * than MOST_LISTED values, of 4 bytes each, takes too much memory. The zero band is listed only if
+ * the list then has fewer than MOST_WITH_ZERO values. */
 static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
 
-/* The number of ranges of the image that a sample is read from. */
+/* The number of ranges from which a sample is read. */
 static int64_t count_ranges(const struct pixel_source *source, int64_t wanted) {
     const int64_t least = source->sample_rows, n = wanted / RANGE_VALUES;
     return source->packed || n < least ? least : n;
@@ -38,18 +56,18 @@ static int64_t range_start(const struct pixel_source *source, int64_t i, int64_t
     return source->packed ? first - first % source->width : first;
 }
 
-/* A sample while it is drawn. The threads share the ranges in n_parts parts. */
-struct drawing {
+/* A sample while it is drawn. The ranges are divided into n_shares shares. */
+struct sample_draw {
     const struct pixel_source *source;
     int64_t n_ranges, length, step; /* length of a range in pixels; every step-th pixel is taken */
     int64_t capacity;               /* most values of a range */
     float *values;                  /* `capacity` elements for each range */
     int64_t *n;                     /* number of values of each range */
-    int n_parts;
+    int n_shares;
 };
 
-/* Takes the finite ones of every step-th pixel of a range, and returns their number. */
-static int64_t take_values(const struct drawing *d, const uint32_t *pixels, float *values) {
+/* Takes every step-th pixel of a range, if it is finite. Returns the number of values. */
+static int64_t take_values(const struct sample_draw *d, const uint32_t *pixels, float *values) {
     int64_t n = 0;
     for (int64_t i = 0; i < d->length; i += d->step) {
         const float v = pixel_value(pixels, i, d->source->swapped);
@@ -59,16 +77,16 @@ static int64_t take_values(const struct drawing *d, const uint32_t *pixels, floa
     return n;
 }
 
-static enum srcfind_status draw_part(void *context, int part, struct error *error) {
-    const struct drawing *d = context;
+static enum srcfind_status draw_share(void *context, int share, struct error *error) {
+    const struct sample_draw *d = context;
     const struct pixel_source *source = d->source;
     const int64_t apart = (source->width * source->height - d->length) / d->n_ranges;
-    const int64_t end = threads_part(d->n_ranges, d->n_parts, part + 1);
+    const int64_t end = threads_share(d->n_ranges, d->n_shares, share + 1);
     uint32_t *buffer = malloc((size_t)d->length * sizeof *buffer);
     const uint32_t *pixels = buffer;
     if (!buffer)
         return error_memory(error, "drawing a sample");
-    for (int64_t i = threads_part(d->n_ranges, d->n_parts, part); pixels && i < end; i++) {
+    for (int64_t i = threads_share(d->n_ranges, d->n_shares, share); pixels && i < end; i++) {
         pixels =
             source->read(source->state, range_start(source, i, apart), d->length, buffer, error);
         if (pixels)
@@ -80,7 +98,7 @@ static enum srcfind_status draw_part(void *context, int part, struct error *erro
 }
 
 /* Moves the values of all ranges together, without gaps. */
-static void gather(const struct drawing *d, struct sample *sample) {
+static void gather(const struct sample_draw *d, struct sample *sample) {
     for (int64_t i = 0; i < d->n_ranges; i++) {
         memmove(d->values + sample->n, d->values + i * d->capacity,
                 (size_t)d->n[i] * sizeof *d->values);
@@ -88,11 +106,11 @@ static void gather(const struct drawing *d, struct sample *sample) {
     }
 }
 
-/* Ranges are rows if the source is packed, else parts of rows. */
+/* Ranges are rows if the source is packed, else pieces of rows. */
 enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64_t wanted,
                                         struct threads *threads, struct sample *sample,
                                         struct error *error) {
-    struct drawing d = {.source = source, .n_ranges = count_ranges(source, wanted)};
+    struct sample_draw d = {.source = source, .n_ranges = count_ranges(source, wanted)};
     d.length = source->packed ? source->width : wanted / d.n_ranges * SAMPLE_STEP;
     d.length = d.length < source->chunk_pixels ? d.length : source->chunk_pixels;
     const int64_t uncorrelated = d.n_ranges * d.length / SAMPLE_STEP;
@@ -100,11 +118,11 @@ enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64
         wanted = uncorrelated > SAMPLE_LEAST ? uncorrelated : SAMPLE_LEAST;
     d.step = d.n_ranges * d.length / wanted > 1 ? d.n_ranges * d.length / wanted : 1;
     d.capacity = d.length / d.step + 1;
-    d.n_parts = source->parallel ? threads_parts(threads, d.n_ranges, RANGES_A_THREAD) : 1;
+    d.n_shares = source->parallel ? threads_shares(threads, d.n_ranges, RANGES_A_THREAD) : 1;
     sample->values = d.values = malloc((size_t)(d.n_ranges * d.capacity) * sizeof *d.values);
     d.n = malloc((size_t)d.n_ranges * sizeof *d.n);
     const enum srcfind_status status = d.values && d.n
-                                           ? threads_try(threads, d.n_parts, draw_part, &d, error)
+                                           ? threads_try(threads, d.n_shares, draw_share, &d, error)
                                            : error_memory(error, "drawing a sample");
     if (status == SRCFIND_OK)
         gather(&d, sample);
@@ -136,8 +154,8 @@ static bool fits(const struct scan_plan *plan, int64_t n, double most) {
     return plan->share < MOST_SHARE && plan->share * (double)n < most;
 }
 
-/* Extends the median bracket to include the zero band, if the two are near each other and the list
- * does not become too long: to list small pixels takes less time than to test for them. */
+/* Extends the median bracket over the zero band, if both are near each other and the list stays
+ * short enough: listing small pixels takes less time than testing for them. */
 static void include_zero(struct scan_plan *plan, const struct sample *sample, int64_t n) {
     struct scan_plan wide = *plan;
     wide.median_low = fminf(plan->median_low, -plan->zero_band);
@@ -150,7 +168,7 @@ static void include_zero(struct scan_plan *plan, const struct sample *sample, in
     }
 }
 
-/* Makes the plan that follows from the clip of a sample. False if the plan is not useful. */
+/* Makes the plan from the clip of a sample. False if it is not useful. */
 static bool make_plan(struct scan_plan *plan, const struct sample_clip *clip,
                       const struct sample *sample, int64_t n, const struct detection *detection) {
     if (!scan_plan_predict(plan, &clip->path, clip->median, clip->rms, sample->n, detection))

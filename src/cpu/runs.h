@@ -31,7 +31,7 @@ static inline bool runs_are_one(const struct run *left, const struct run *right)
 
 /* Sets the runs of the segments, whose number of islands is set: groups n runs, which are in the
  * order of the image, by island, and joins those that were cut. get sets *run to run i, and returns
- * its island, or -1 if that does not count. False where memory ran out. */
+ * its island, or -1 if that does not count. */
 static inline bool runs_group(int64_t (*get)(const void *context, int64_t i, struct run *run),
                               const void *context, int64_t n, struct segments *out) {
     int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);

@@ -1,3 +1,26 @@
+/* How the scan is made. Threads take bands of consecutive chunks, and cut each chunk into tiles of
+ * 4096 pixels. For each tile:
+ *
+ * 1. The tile function of the processor (scan_tile.h) adds inliers to integer sums, and returns the
+ *    values within the median bracket and the indices of all other pixels.
+ * 2. Of these others, inliers of the zero band are summed in a smaller unit (sum_small), values
+ *    below the candidates are listed, and candidates and blanks are picked.
+ * 3. Candidates become runs, and their values are kept. Blanks become bits of a bitmap, which the
+ *    first blank pixel of the image allocates.
+ *
+ * With local noise or maps of the noise there are no sums and no lists: step 1 picks what is not
+ * below the noise between the nodes (pick_by_bounds), or above the noise of the maps
+ * (pick_by_maps).
+ *
+ * A band that gets many runs, and each band at its end, is swept: sweep.c drops islands without a
+ * pixel above the detection threshold.
+ *
+ * Always: each finite pixel is counted once for the clip, in a sum, in a list, among the zeros or,
+ * if candidates_apart, among the candidates; the runs of a band are in the order of the pixels.
+ *
+ * Cost: one read of the image; 4 bytes a listed value and candidate, 12 bytes a run. Loops over
+ * pixels write each pixel to both possible lists and advance the index of one: a branch that the
+ * processor cannot predict takes longer. */
 #include "cpu/scan.h"
 
 #include <stdlib.h>
@@ -51,7 +74,7 @@ static void add_blank(struct blank_word *b, int64_t pixel) {
     b->bits |= (uint64_t)1 << pixel % 64;
 }
 
-/* The last run of a chunk. */
+/* The run that a chunk's candidates have extended last. */
 struct last_run {
     struct run run;
     int64_t index;              /* in the worker's runs */
@@ -76,7 +99,7 @@ static inline void extend_run(struct run *runs, struct last_run *last, int64_t p
     runs[last->index] = last->run;
 }
 
-/* Makes sure that lists have capacity for all pixels of a tile. False where memory ran out. */
+/* Makes room in all lists for the pixels of a tile. */
 static bool reserve_for_tile(struct scan_worker *w) {
     return GROW(w->bracket.values, w->bracket.capacity, w->bracket.n + TILE_PIXELS) &&
            GROW(w->outliers.values, w->outliers.capacity, w->outliers.n + TILE_PIXELS) &&
@@ -91,8 +114,8 @@ struct picked {
     float value[TILE_PIXELS];
 };
 
-/* Adds n pixels of the zero band, as integers in a smaller unit than the tile's. The few pixels
- * that are not multiples of this unit are added one by one. */
+/* Adds n pixels of the zero band, as integers in a unit smaller than the tile's. exact_add adds the
+ * few pixels that are no multiples of this unit. */
 static void sum_small(struct scan_worker *w, const float *small, int n) {
     const float scale = w->scan->plan.scale * (1 << SCAN_PLAN_SMALLER);
     const int e = w->scan->plan.exponent - 31 - SCAN_PLAN_SMALLER + EXACT_UNIT;
@@ -159,9 +182,9 @@ static void extend_list(struct scan_worker *w, struct scan_list *list, int n) {
     w->n_zero += n - n_kept;
 }
 
-/* Divides the pixels beyond the inliers: writes the values below the candidates to `list`, and the
- * candidates and blanks to `picked`. Returns the number of values written to the list. To avoid a
- * branch, each value is written to both, and overwritten where it does not belong. */
+/* Divides the pixels beyond the inliers: writes values below the candidates to `list`, candidates
+ * and blanks to `picked`. Returns the number of listed values. To avoid a branch, each value is
+ * written to both places, and the wrong one is overwritten. */
 static int divide_others(const struct scan *scan, const struct tile_indices *others,
                          const void *pixels, float *list, struct picked *picked) {
     int n_listed = 0, n_picked = 0;
@@ -206,7 +229,7 @@ static void list_unsummed(struct scan_worker *w, struct tile_unsummed *unsummed,
 }
 
 /* Makes runs of the candidates, appends their values to the worker's, and marks blank pixels in the
- * bitmap. The tile begins at pixel `first`. False where memory ran out. */
+ * bitmap. The tile begins at pixel `first`. */
 static bool keep_picked(struct scan_worker *w, const struct picked *picked, int64_t first,
                         struct last_run *chunk_last) {
     const int64_t width = w->scan->source->width;
@@ -231,8 +254,7 @@ static bool keep_picked(struct scan_worker *w, const struct picked *picked, int6
     return true;
 }
 
-/* Sweeps the candidates of band `number`, which is scanned up to pixel `end`. False where memory
- * ran out. */
+/* Sweeps the candidates of band `number`, which is scanned up to pixel `end`. */
 static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int64_t number,
                        int64_t end) {
     const struct scan *scan = w->scan;
@@ -254,8 +276,8 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
     return true;
 }
 
-/* Updates a chunk's band after the chunk is scanned. Sweeps the band if it has many runs; fewer
- * runs are many at its end. False where memory ran out. */
+/* Updates the band of a chunk that was scanned, and sweeps it if it has many runs: more than
+ * sweep_at or, at the end of the band, more than LAST_SWEPT_RUNS. */
 static bool update_band(struct scan_worker *w, const struct chunk *chunk) {
     const struct scan *scan = w->scan;
     const int64_t number = chunk->number / scan->band_chunks;
@@ -295,58 +317,59 @@ static void set_bounds(struct scan_worker *w, int64_t j) {
     w->bounds_row = j;
 }
 
-/* A part of a row of the image, whose first pixel, at x, has the index `at` in its tile. */
-struct row_part {
+/* A piece of a row of the image, whose first pixel, at x, has the index `at` in its tile. */
+struct row_piece {
     const uint32_t *pixels;
     int64_t x, y, n, at;
 };
 
-/* Picks the candidates and the blanks among the pixels [first, end) of a part of a row. */
-static void pick_pixels(const struct scan_worker *w, const struct row_part *part, int64_t first,
+/* Picks the candidates and the blanks among the pixels [first, end) of a piece of a row. */
+static void pick_pixels(const struct scan_worker *w, const struct row_piece *piece, int64_t first,
                         int64_t end, struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     for (int64_t i = first; i < end; i++) {
-        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+        const float v = pixel_value(piece->pixels, i, w->scan->source->swapped);
         if (isfinite(v) &&
-            (v < w->bounds[part->x + i] ||
-             !noise_is_exceeded(noise_map_at(t->map, part->x + i, part->y), t->island, v)))
+            (v < w->bounds[piece->x + i] ||
+             !noise_is_exceeded(noise_map_at(t->map, piece->x + i, piece->y), t->island, v)))
             continue;
         picked->value[picked->n] = v;
-        picked->index[picked->n++] = (uint16_t)(part->at + i);
+        picked->index[picked->n++] = (uint16_t)(piece->at + i);
     }
 }
 
-/* The same by the bounds, which most pixels are below. */
-static void pick_by_bounds(struct scan_worker *w, const struct row_part *part,
+/* Picks pixels by the bounds: most pixels are below their bound, and are passed REACH_PIXELS at a
+ * time. */
+static void pick_by_bounds(struct scan_worker *w, const struct row_piece *piece,
                            struct picked *picked) {
     const struct scan *scan = w->scan;
     const struct noise_map *map = scan->noise->map;
-    const int64_t row = noise_position(part->y, map->n_y, map->step).first;
+    const int64_t row = noise_position(piece->y, map->n_y, map->step).first;
     if (row != w->bounds_row)
         set_bounds(w, row);
-    for (int64_t i = 0; i < part->n; i += REACH_PIXELS) {
-        const int64_t end = i + REACH_PIXELS < part->n ? i + REACH_PIXELS : part->n;
+    for (int64_t i = 0; i < piece->n; i += REACH_PIXELS) {
+        const int64_t end = i + REACH_PIXELS < piece->n ? i + REACH_PIXELS : piece->n;
         const bool whole = end - i == REACH_PIXELS;
-        if (!whole || scan->variant->keys->reach(part->pixels + i, scan->source->swapped,
-                                                 w->bounds + part->x + i))
-            pick_pixels(w, part, i, end, picked);
+        if (!whole || scan->variant->keys->reach(piece->pixels + i, scan->source->swapped,
+                                                 w->bounds + piece->x + i))
+            pick_pixels(w, piece, i, end, picked);
     }
 }
 
-/* The same where the user gives maps of the noise; the part has at most NOISE_RANGE pixels. */
-static void pick_by_maps(const struct scan_worker *w, const struct row_part *part,
+/* Picks pixels by the user's maps of the noise. The piece has at most NOISE_RANGE pixels. */
+static void pick_by_maps(const struct scan_worker *w, const struct row_piece *piece,
                          struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     struct noise_at noise[NOISE_RANGE];
-    noise_rows_get(&w->rows, part->x, part->y, part->n, noise);
-    for (int64_t i = 0; i < part->n; i++) {
-        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+    noise_rows_get(&w->rows, piece->x, piece->y, piece->n, noise);
+    for (int64_t i = 0; i < piece->n; i++) {
+        const float v = pixel_value(piece->pixels, i, w->scan->source->swapped);
         if (isfinite(v) && !noise_is_exceeded(noise[i], t->island, v))
             continue;
         const bool is_peak = noise_is_exceeded(noise[i], t->detection, v);
         const float mark = is_peak ? SCAN_ABOVE_DETECTION : SCAN_ABOVE_ISLAND;
         picked->value[picked->n] = isfinite(v) ? mark : v;
-        picked->index[picked->n++] = (uint16_t)(part->at + i);
+        picked->index[picked->n++] = (uint16_t)(piece->at + i);
     }
 }
 
@@ -356,21 +379,21 @@ static void pick_by_noise(struct scan_worker *w, const uint32_t *pixels, int64_t
     const int64_t width = w->scan->source->width, most = w->scan->maps ? NOISE_RANGE : width;
     picked->n = 0;
     for (int64_t i = 0; i < n;) {
-        struct row_part part = {
+        struct row_piece piece = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
-        part.n = width - part.x < n - i ? width - part.x : n - i;
-        part.n = part.n < most ? part.n : most;
+        piece.n = width - piece.x < n - i ? width - piece.x : n - i;
+        piece.n = piece.n < most ? piece.n : most;
         if (w->scan->maps)
-            pick_by_maps(w, &part, picked);
+            pick_by_maps(w, &piece, picked);
         else
-            pick_by_bounds(w, &part, picked);
-        i += part.n;
+            pick_by_bounds(w, &piece, picked);
+        i += piece.n;
     }
 }
 
 /* --- chunks --- */
 
-/* Scans a tile of n pixels, which begins at pixel `first`. False where memory ran out. */
+/* Scans a tile of n pixels, which begins at pixel `first`. */
 static bool scan_tile(struct scan_worker *w, const uint32_t *pixels, int64_t first, int n,
                       struct tile_sums *sums, struct last_run *last) {
     const struct scan *scan = w->scan;
@@ -409,8 +432,8 @@ static enum srcfind_status scan_chunk(void *context, int worker, const struct ch
                                        : error_memory(error, "working through the image");
 }
 
-/* Gives each list of a worker the capacity that is expected to be needed: an array that grows must
- * be copied, and pages that are never written take no memory. False where memory ran out. */
+/* Reserves the expected capacity of each list: an array that grows is copied, and pages that are
+ * never written take no memory. */
 static bool reserve_lists(struct scan_worker *w, int64_t expected) {
     return GROW(w->bracket.values, w->bracket.capacity, expected) &&
            GROW(w->outliers.values, w->outliers.capacity, expected) &&
@@ -418,14 +441,14 @@ static bool reserve_lists(struct scan_worker *w, int64_t expected) {
            GROW(w->runs, w->runs_capacity, expected / 4);
 }
 
-/* The number of chunks of a band, of n chunks in all: many, so that few islands reach from one band
- * to the next, but not so many that workers wait for each other. */
+/* The number of chunks of a band, if the image has n. With many, few islands cross the border of
+ * two bands; with too many, workers wait for each other. */
 static int64_t choose_band_chunks(int64_t n, int n_workers) {
     const int64_t share = n / n_workers / BANDS_A_WORKER;
     return share < 1 ? 1 : share < BAND_CHUNKS ? share : BAND_CHUNKS;
 }
 
-/* Prepares a scan, but for its lists. False where memory ran out. */
+/* Makes a scan without its lists. */
 static bool make_scan(struct scan *scan, const struct pixel_source *source,
                       const struct scan_plan *plan, struct threads *threads) {
     const int n_threads = threads_count(threads);
@@ -465,7 +488,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
 }
 
-/* Makes what a scan by the nodes of a noise map needs. False where memory ran out. */
+/* Makes the node of each column, and the bounds of each worker, for a scan by local noise. */
 static bool make_bounds(struct scan *scan) {
     const size_t width = (size_t)scan->source->width;
     scan->node = malloc(width * sizeof *scan->node);
@@ -481,8 +504,8 @@ static bool make_bounds(struct scan *scan) {
     return scan->node;
 }
 
-/* Makes what a scan with maps needs. If a map cannot be read by several threads at a time, one
- * scans the image. False where memory ran out. */
+/* Makes the noise rows of each worker, for a scan by the user's maps. One worker scans if several
+ * threads cannot read a map at a time. */
 static bool make_maps(struct scan *scan) {
     const struct pixel_source *source = scan->source;
     const int64_t n_pixels = source->width * source->height;

@@ -1,4 +1,6 @@
-#include "cpu/scan.h"
+#include "cpu/scan_tile.h"
+
+#include "input/chunks.h"
 
 /* Whether a pixel is between the outer bounds of the inliers. */
 static bool tile_is_inside(const struct scan_plan *plan, float v) {

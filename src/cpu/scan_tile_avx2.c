@@ -2,7 +2,7 @@
  * them. */
 #include <immintrin.h>
 
-#include "cpu/scan.h"
+#include "cpu/scan_tile.h"
 
 enum { LANES = 8 };
 

@@ -1,7 +1,7 @@
 /* Vectors of four pixels, on any 64-bit ARM. */
 #include <arm_neon.h>
 
-#include "cpu/scan.h"
+#include "cpu/scan_tile.h"
 
 enum { LANES = 4 };
 

@@ -1,7 +1,7 @@
 /* Vectors of four pixels, on any x86-64. */
 #include <emmintrin.h>
 
-#include "cpu/scan.h"
+#include "cpu/scan_tile.h"
 
 enum { LANES = 4 };
 

@@ -14,7 +14,7 @@ struct sorted_values {
 };
 
 /* Sorts the keys of n finite values, and sums the values. `sorted` takes ownership of keys, which
- * come from malloc. False where memory ran out; the caller clears `sorted` also then. */
+ * come from malloc. The caller clears `sorted`, also after a failure. */
 bool sorted_make(struct sorted_values *sorted, uint32_t *keys, int64_t n);
 void sorted_clear(struct sorted_values *sorted);
 

@@ -17,7 +17,7 @@ struct sweep {
 
 /* Removes the runs of islands that have no pixel >= peak and cannot touch runs outside the range.
  * values has the values of all pixels of the runs, one run after the other. Updates *n and
- * *n_values. False where memory ran out; runs and values are then unchanged. */
+ * *n_values. After a failure runs and values are unchanged. */
 bool sweep_runs(const struct sweep *sweep, struct run *runs, int64_t *n, float *values,
                 int64_t *n_values);
 

@@ -1,3 +1,20 @@
+/* How unsorted lists of values are clipped without a sort. A clip asks for two things, a few times
+ * each:
+ *
+ * 1. Sums of the values within bounds (values_trim): one pass over the lists, by the same tile
+ *    functions as the scan. Most values are whole numbers below 2^31 in one unit, chosen from 64
+ *    probes; the few others are inexact: they are sorted once, and their sums follow from two
+ *    searches.
+ * 2. The value at a rank (values_at): a pass counts the values below and within a guessed range,
+ *    and sorts the range if it has at most 16384 values. The guess interpolates in the range that
+ *    contains the rank; from the third turn on, every other turn bisects it, so that the search
+ *    ends for any values.
+ *
+ * Always: all sums are exact, so the lists may come in any order. A range that was sorted answers
+ * later ranks within it without a pass: the medians of successive rounds are close.
+ *
+ * Cost: 4 bytes a value, which the caller owns; a pass is shared by all threads if there are 131072
+ * values or more. */
 #include "cpu/values.h"
 
 #include <float.h>
@@ -18,11 +35,11 @@ enum {
 
 /* --- passes --- */
 
-/* The input and the results of a pass over a part. */
+/* The input and the results of a pass over a list. */
 struct values_pass {
     const struct values *values;
     const struct scan_plan *plan;
-    const struct values_part *part;
+    const struct values_list *list;
     struct values_sums sums;
     uint32_t *inexact; /* keys of values that the tile function does not add */
     int64_t n_inexact, inexact_capacity;
@@ -31,21 +48,21 @@ struct values_pass {
     bool no_memory;
 };
 
-/* Calls work(passes, i) for each part i, on all threads if there are many values. */
+/* Calls work(passes, i) for each list i, on all threads if there are many values. */
 static void run_passes(const struct values *v, const struct scan_plan *plan,
                        void (*work)(void *passes, int i)) {
-    for (int p = 0; p < v->n_parts; p++) {
+    for (int p = 0; p < v->n_lists; p++) {
         v->passes[p].values = v;
         v->passes[p].plan = plan;
-        v->passes[p].part = &v->parts[p];
+        v->passes[p].list = &v->lists[p];
         v->passes[p].sums = (struct values_sums){0};
     }
-    threads_run(v->all.n < SHARED_LEAST ? NULL : v->threads, v->n_parts, work, v->passes);
+    threads_run(v->all.n < SHARED_LEAST ? NULL : v->threads, v->n_lists, work, v->passes);
 }
 
-/* The number of values of the tile that begins at value i of a part. */
-static int tile_count(const struct values_part *part, int64_t i) {
-    return (int)(part->n - i < TILE_PIXELS ? part->n - i : TILE_PIXELS);
+/* The number of values of the tile that begins at value i of a list. */
+static int tile_count(const struct values_list *list, int64_t i) {
+    return (int)(list->n - i < TILE_PIXELS ? list->n - i : TILE_PIXELS);
 }
 
 /* Adds the sums of a tile function. */
@@ -57,11 +74,11 @@ static void add_tiles(struct values_sums *sums, const struct scan_plan *plan,
 }
 
 static void add_passes(const struct values *v, struct values_sums *sums) {
-    for (int p = 0; p < v->n_parts; p++) {
-        const struct values_sums *of_part = &v->passes[p].sums;
-        sums->n += of_part->n;
-        sums->n_below += of_part->n_below;
-        exact_merge(&sums->sums, &of_part->sums);
+    for (int p = 0; p < v->n_lists; p++) {
+        const struct values_sums *of_list = &v->passes[p].sums;
+        sums->n += of_list->n;
+        sums->n_below += of_list->n_below;
+        exact_merge(&sums->sums, &of_list->sums);
     }
 }
 
@@ -76,12 +93,12 @@ static void add_inexact(struct values_sums *sums, const struct sorted_values *in
 
 /* The magnitudes of PROBES values from all over the lists. */
 static void draw_probes(const struct values *v, float size[PROBES]) {
-    const struct values_part *part = v->parts;
-    int64_t next = 0; /* index within this part; beyond its end, in a later part */
+    const struct values_list *list = v->lists;
+    int64_t next = 0; /* index within this list; beyond its end, in a later list */
     for (int i = 0; i < PROBES; i++) {
-        for (; v->all.n > 0 && next >= part->n; part++)
-            next -= part->n;
-        size[i] = v->all.n > 0 ? fabsf(part->values[next]) : 0;
+        for (; v->all.n > 0 && next >= list->n; list++)
+            next -= list->n;
+        size[i] = v->all.n > 0 ? fabsf(list->values[next]) : 0;
         next += v->all.n / PROBES;
     }
 }
@@ -107,16 +124,16 @@ static struct scan_plan plan_of(const struct values *v, float low, float high, f
     return plan;
 }
 
-/* Adds the values of a part, and lists the keys of those that the tile function does not add. */
+/* Adds the values of a list, and notes the keys of values that the tile function does not add. */
 static void add_and_list(void *passes, int i) {
     struct values_pass *pass = (struct values_pass *)passes + i;
-    const struct values_part *part = pass->part;
+    const struct values_list *list = pass->list;
     struct tile_unsummed unsummed;
     unsummed.bracket.value = pass->kept;
-    for (int64_t first = 0; first < part->n; first += TILE_PIXELS) {
+    for (int64_t first = 0; first < list->n; first += TILE_PIXELS) {
         struct tile_sums tile = {0};
-        pass->values->variant->tile(pass->plan, part->values + first, false,
-                                    tile_count(part, first), &tile, &unsummed);
+        pass->values->variant->tile(pass->plan, list->values + first, false,
+                                    tile_count(list, first), &tile, &unsummed);
         add_tiles(&pass->sums, pass->plan, &tile);
         if (!GROW(pass->inexact, pass->inexact_capacity, pass->n_inexact + unsummed.others.n)) {
             pass->no_memory = true;
@@ -124,21 +141,20 @@ static void add_and_list(void *passes, int i) {
         }
         for (int j = 0; j < unsummed.others.n; j++)
             pass->inexact[pass->n_inexact++] =
-                exact_key(part->values[first + unsummed.others.index[j]]);
+                exact_key(list->values[first + unsummed.others.index[j]]);
     }
 }
 
-/* Sorts the inexact values of all passes, and frees the passes' lists. False where memory ran out.
- */
+/* Sorts the inexact values of all passes, and frees the passes' lists. */
 static bool take_inexact(struct values *v) {
     int64_t n = 0, n_copied = 0;
     bool ok = true;
-    for (int p = 0; p < v->n_parts; p++) {
+    for (int p = 0; p < v->n_lists; p++) {
         n += v->passes[p].n_inexact;
         ok = ok && !v->passes[p].no_memory;
     }
     uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
-    for (int p = 0; p < v->n_parts; p++) {
+    for (int p = 0; p < v->n_lists; p++) {
         struct values_pass *pass = &v->passes[p];
         if (keys && pass->n_inexact > 0)
             memcpy(keys + n_copied, pass->inexact, (size_t)pass->n_inexact * sizeof *keys);
@@ -150,20 +166,20 @@ static bool take_inexact(struct values *v) {
 }
 
 bool values_make(struct values *v, const struct cpu_variant *variant, struct threads *threads,
-                 const struct values_part *parts, int n_parts, float low, float high, float below,
+                 const struct values_list *lists, int n_lists, float low, float high, float below,
                  struct values_sums *sums) {
     *v = (struct values){
-        .variant = variant, .threads = threads, .n_parts = n_parts, .all = {low, high, 0, 0}};
-    v->parts = malloc((size_t)n_parts * sizeof *v->parts + 1);
-    v->passes = calloc((size_t)n_parts + 1, sizeof *v->passes);
+        .variant = variant, .threads = threads, .n_lists = n_lists, .all = {low, high, 0, 0}};
+    v->lists = malloc((size_t)n_lists * sizeof *v->lists + 1);
+    v->passes = calloc((size_t)n_lists + 1, sizeof *v->passes);
     v->keys = malloc(2 * SORT_MOST * sizeof *v->keys);
-    if (!v->parts || !v->passes || !v->keys)
+    if (!v->lists || !v->passes || !v->keys)
         return false;
-    for (int p = 0; p < n_parts; p++) {
-        v->parts[p] = parts[p];
-        v->all.n += parts[p].n;
+    for (int p = 0; p < n_lists; p++) {
+        v->lists[p] = lists[p];
+        v->all.n += lists[p].n;
     }
-    v->found = v->all;
+    v->last = v->all;
     v->exponent = choose_exponent(v);
     const struct scan_plan plan = plan_of(v, low, high, below);
     run_passes(v, &plan, add_and_list);
@@ -174,7 +190,7 @@ bool values_make(struct values *v, const struct cpu_variant *variant, struct thr
 }
 
 void values_clear(struct values *v) {
-    free(v->parts);
+    free(v->lists);
     sorted_clear(&v->inexact);
     free(v->passes);
     free(v->keys);
@@ -183,13 +199,13 @@ void values_clear(struct values *v) {
 
 /* --- sums --- */
 
-static void sum_part(void *passes, int i) {
+static void sum_list(void *passes, int i) {
     struct values_pass *pass = (struct values_pass *)passes + i;
-    const struct values_part *part = pass->part;
-    for (int64_t first = 0; first < part->n; first += ADD_MOST) {
-        const int64_t n_left = part->n - first;
+    const struct values_list *list = pass->list;
+    for (int64_t first = 0; first < list->n; first += ADD_MOST) {
+        const int64_t n_left = list->n - first;
         struct tile_sums tiles = {0};
-        pass->values->variant->sum(pass->plan, part->values + first,
+        pass->values->variant->sum(pass->plan, list->values + first,
                                    n_left < ADD_MOST ? n_left : ADD_MOST, &tiles);
         add_tiles(&pass->sums, pass->plan, &tiles);
     }
@@ -201,7 +217,7 @@ void values_trim(struct values *v, float low, float high, float below, struct va
                 sorted_below(&v->inexact, high, true));
     if (v->all.low > high)
         return;
-    run_passes(v, &plan, sum_part);
+    run_passes(v, &plan, sum_list);
     add_passes(v, sums);
     add_inexact(sums, &v->inexact, below);
 }
@@ -214,7 +230,7 @@ static inline void extend(float v, float low, float high, float *least, float *g
 }
 
 /* Keeps eight pairs of extremes, so that successive values do not depend on each other. */
-static void extend_by_part(const struct values_part *part, float low, float high, float *least,
+static void extend_by_list(const struct values_list *list, float low, float high, float *least,
                            float *greatest) {
     enum { AT_ONCE = 8 };
     float leasts[AT_ONCE], greatests[AT_ONCE];
@@ -223,11 +239,11 @@ static void extend_by_part(const struct values_part *part, float low, float high
         leasts[j] = *least;
         greatests[j] = *greatest;
     }
-    for (; i + AT_ONCE <= part->n; i += AT_ONCE)
+    for (; i + AT_ONCE <= list->n; i += AT_ONCE)
         for (int j = 0; j < AT_ONCE; j++)
-            extend(part->values[i + j], low, high, &leasts[j], &greatests[j]);
-    for (; i < part->n; i++)
-        extend(part->values[i], low, high, least, greatest);
+            extend(list->values[i + j], low, high, &leasts[j], &greatests[j]);
+    for (; i < list->n; i++)
+        extend(list->values[i], low, high, least, greatest);
     for (int j = 0; j < AT_ONCE; j++) {
         extend(leasts[j], low, high, least, greatest);
         extend(greatests[j], low, high, least, greatest);
@@ -235,56 +251,55 @@ static void extend_by_part(const struct values_part *part, float low, float high
 }
 
 void values_extend(const struct values *v, float low, float high, float *least, float *greatest) {
-    for (int p = 0; v->all.low <= high && p < v->n_parts; p++)
-        extend_by_part(&v->parts[p], low, high, least, greatest);
+    for (int p = 0; v->all.low <= high && p < v->n_lists; p++)
+        extend_by_list(&v->lists[p], low, high, least, greatest);
     *least += 0.0f; /* -0 becomes 0 */
     *greatest += 0.0f;
 }
 
 /* --- order --- */
 
-/* Counts the values of a part within the plan's bracket and those below it. Keeps the former as
+/* Counts the values of a list below the plan's bracket and within it, and keeps those within it as
  * long as they are few. */
 static void keep_range(void *passes, int i) {
     struct values_pass *pass = (struct values_pass *)passes + i;
-    const struct values_part *part = pass->part;
+    const struct values_list *list = pass->list;
     struct tile_sums below = {0};
     struct tile_unsummed unsummed;
     int64_t end = 0; /* of the kept values */
     pass->n_kept = 0;
-    for (int64_t first = 0; first < part->n; first += TILE_PIXELS) {
+    for (int64_t first = 0; first < list->n; first += TILE_PIXELS) {
         unsummed.bracket.value = pass->kept + end;
-        pass->values->variant->tile(pass->plan, part->values + first, false,
-                                    tile_count(part, first), &below, &unsummed);
+        pass->values->variant->tile(pass->plan, list->values + first, false,
+                                    tile_count(list, first), &below, &unsummed);
         pass->n_kept += unsummed.bracket.n;
         end = pass->n_kept <= SORT_MOST ? pass->n_kept : 0; /* too many: only count them */
     }
     pass->sums.n_below = below.n_below;
 }
 
-/* Counts the values within [low, high] and those below low, and sorts the former if they are few.
+/* Counts the values below `low` and within [low, high], and sorts those within it if they are few.
  */
 static struct values_range sort_range(struct values *v, float low, float high) {
     const struct scan_plan plan = scan_plan_between(low, high);
     struct values_range range = {low, high, 0, 0};
     run_passes(v, &plan, keep_range);
-    for (int p = 0; p < v->n_parts; p++) {
+    for (int p = 0; p < v->n_lists; p++) {
         range.before += v->passes[p].sums.n_below;
         range.n += v->passes[p].n_kept;
     }
     v->before = range.before;
     v->n_keys = 0;
-    for (int p = 0; range.n <= SORT_MOST && p < v->n_parts; p++)
+    for (int p = 0; range.n <= SORT_MOST && p < v->n_lists; p++)
         for (int64_t i = 0; i < v->passes[p].n_kept; i++)
             v->keys[v->n_keys++] = exact_key(v->passes[p].kept[i]);
     sort_keys(v->keys, v->n_keys, v->keys + SORT_MOST);
     return range;
 }
 
-/* Estimates bounds of the value at index i, as if the values of the range were spread evenly. On
- * either side of the estimated index the bounds leave a margin of four standard errors or, since
- * values are not quite evenly spread, of a 256th of the range's values if that is more; but no more
- * than can be sorted. */
+/* Estimates bounds of the value at index i, as if the values of the range were spread evenly. The
+ * margin on each side is four standard errors or, if that is more, a 256th of the range's values,
+ * since values are never quite even; but no more than can be sorted. */
 static void interpolate(const struct values_range *r, int64_t i, float *low, float *high) {
     const double n = (double)r->n, index = (double)(i - r->before);
     const double margin = fmin(fmax(2 * sqrt(n), n / 256), 0.45 * SORT_MOST);
@@ -298,7 +313,7 @@ static void interpolate(const struct values_range *r, int64_t i, float *low, flo
  * values. Bisection excludes the greatest float: the midpoint of a range that ends with 0 may be
  * -0, which is not less than 0. */
 static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
-    const struct values_range *r = &v->found;
+    const struct values_range *r = &v->last;
     const uint32_t first = exact_key(r->low), last = exact_key(r->high);
     *low = r->low;
     *high = r->high;
@@ -310,29 +325,30 @@ static void choose_bounds(const struct values *v, int64_t i, int turn, float *lo
         interpolate(r, i, low, high);
 }
 
-/* Narrows a range that contains index i to `part`, or to what is below or above `part`. */
-static void narrow(struct values_range *r, int64_t i, const struct values_range *part) {
-    const int64_t above = part->before + part->n;
-    if (i < part->before)
-        *r = (struct values_range){r->low, nextafterf(part->low, -INFINITY), r->before,
-                                   part->before - r->before};
+/* Narrows a range that contains index i to `inside`, a range within it, or to the
+ * values below or above `inside`. */
+static void narrow(struct values_range *r, int64_t i, const struct values_range *inside) {
+    const int64_t above = inside->before + inside->n;
+    if (i < inside->before)
+        *r = (struct values_range){r->low, nextafterf(inside->low, -INFINITY), r->before,
+                                   inside->before - r->before};
     else if (i < above)
-        *r = *part;
+        *r = *inside;
     else
-        *r = (struct values_range){nextafterf(part->high, INFINITY), r->high, above,
+        *r = (struct values_range){nextafterf(inside->high, INFINITY), r->high, above,
                                    r->before + r->n - above};
 }
 
 float values_at(struct values *v, int64_t i) {
-    if (i < v->found.before || i >= v->found.before + v->found.n)
-        v->found = v->all;
+    if (i < v->last.before || i >= v->last.before + v->last.n)
+        v->last = v->all;
     for (int turn = 0; i < v->before || i >= v->before + v->n_keys; turn++) {
         float low, high;
-        if (v->found.low == v->found.high)
-            return v->found.low + 0.0f; /* -0 becomes 0 */
+        if (v->last.low == v->last.high)
+            return v->last.low + 0.0f; /* -0 becomes 0 */
         choose_bounds(v, i, turn, &low, &high);
-        const struct values_range part = sort_range(v, low, high);
-        narrow(&v->found, i, &part);
+        const struct values_range inside = sort_range(v, low, high);
+        narrow(&v->last, i, &inside);
     }
     return exact_unkey(v->keys[i - v->before]);
 }

@@ -1,6 +1,5 @@
-/* Unsorted lists of values. A clip needs the sums of those that are left, and the value at an index
- * of their order, a few times each: passes over the lists take less time than to sort them. All
- * threads take part in a pass. */
+/* Unsorted lists of values, for a clip: sums of the values within bounds, and the value at a rank.
+ * Passes over the lists, by all threads, take less time than a sort. */
 #ifndef VALUES_H
 #define VALUES_H
 
@@ -8,7 +7,7 @@
 #include "cpu/sorted_values.h"
 
 /* Finite values, owned by the caller. */
-struct values_part {
+struct values_list {
     const float *values;
     int64_t n;
 };
@@ -28,22 +27,22 @@ struct values_sums {
 struct values {
     const struct cpu_variant *variant;
     struct threads *threads;
-    struct values_part *parts;
-    int n_parts;
+    struct values_list *lists;
+    int n_lists;
     int exponent; /* in units of 2^(exponent - 31), most values are integers below 2^31 */
     struct sorted_values inexact; /* the other values that are left */
     struct values_range all;      /* all values */
-    struct values_range found;    /* a range that contains the index that was last looked up */
-    struct values_pass *passes;   /* of each part */
+    struct values_range last;     /* the range that contains the rank that was last asked for */
+    struct values_pass *passes;   /* of each list */
     uint32_t *keys;         /* of the values of a narrow range, sorted; and a scratch buffer */
     int64_t n_keys, before; /* number of keys; number of values below them */
 };
 
-/* Takes n_parts parts. Their values must be within [low, high], both finite, and outlive `values`,
- * which does not own them. Adds all values to sums, as values_trim does. False where memory ran
- * out; the caller clears `values` also then. */
+/* Takes n_lists lists. Their values must be within [low, high], both finite, and outlive `values`,
+ * which does not own them. Adds all values to sums, as values_trim does. The caller clears
+ * `values`, also after a failure. */
 bool values_make(struct values *values, const struct cpu_variant *variant, struct threads *threads,
-                 const struct values_part *parts, int n_parts, float low, float high, float below,
+                 const struct values_list *lists, int n_lists, float low, float high, float below,
                  struct values_sums *sums);
 void values_clear(struct values *values);
 

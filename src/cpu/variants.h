@@ -2,9 +2,10 @@
 #ifndef VARIANTS_H
 #define VARIANTS_H
 
-#include "cpu/convolve.h"
+#include "cpu/convolve_sums.h"
 #include "cpu/fit_kernels.h"
-#include "cpu/scan.h"
+#include "cpu/key_rows.h"
+#include "cpu/scan_tile.h"
 
 struct cpu_variant {
     const char *name;

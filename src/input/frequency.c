@@ -9,6 +9,7 @@
 #include <wcslib/wcserr.h>
 
 #include "common/ascii.h"
+#include "input/matrix.h"
 #include "input/units.h"
 #include "input/wcs_part.h"
 

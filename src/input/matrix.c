@@ -7,7 +7,6 @@
 #include <wcslib/wcstrig.h>
 
 #include "input/units.h"
-#include "input/wcs_part.h"
 
 /* Bits of altlin: which keywords the header has. Where it has PC, WCSLIB ignores CD. */
 enum { HAS_PC = 1, HAS_CD = 2, HAS_CROTA = 4 };

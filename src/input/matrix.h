@@ -7,6 +7,9 @@
 
 struct wcsprm;
 
+/* The most axes that are converted. WCSLIB's own limit is 32. */
+enum { MOST_AXES = 32 };
+
 /* Where there is a CD, sets its rows that have no card, or one of PC, too, by CDELT, PC and CROTA:
  * WCSLIB takes them as 0, or ignores CD for all axes. prm is what WCSLIB has read of the header;
  * lat is the axis of latitudes, 0 or 1, whose CROTA counts. */

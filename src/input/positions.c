@@ -20,7 +20,7 @@ static struct pair find_pair(const struct table_file *table, const char *x, cons
     return pair.x && pair.y ? pair : (struct pair){0};
 }
 
-/* The columns of a frame's positions, as output/catalogue.c names them. */
+/* The columns of a frame's positions, as output/columns.c names them. */
 static struct pair find_frame(const struct table_file *table, const struct frame *frame) {
     return find_pair(table, frame->columns[SKY_LON], frame->columns[SKY_LAT]);
 }

@@ -17,7 +17,7 @@ struct sampled {
 
 /* Makes a source of the pixels of `stored`. All pixels of a small image are kept, and some ten
  * thousand of a larger one; those that are not read stay blank. `sampled` and the state of `stored`
- * must outlive the source; the caller clears `sampled`. False where memory ran out. */
+ * must outlive the source; the caller clears `sampled`. */
 bool sampled_source(struct sampled *sampled, const struct pixel_source *stored,
                     struct pixel_source *source);
 void sampled_clear(struct sampled *sampled);

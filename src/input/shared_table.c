@@ -5,6 +5,8 @@
 #include <string.h>
 #include <threads.h>
 
+#include "input/read_table.h"
+
 struct shared_table {
     bool (*is_used)(const char *name);
     int (*rank)(const struct table_file *table, const struct table_wish *wish);
@@ -71,13 +73,13 @@ static struct taken_table *make_table(const char *path, const struct table_wish 
 }
 
 /* Replaces the table by that of a file. */
-static enum srcfind_status read_table(struct shared_table *s, const char *path,
-                                      const struct table_wish *wish,
-                                      const struct fits_version *version, struct error *error) {
+static enum srcfind_status replace_table(struct shared_table *s, const char *path,
+                                         const struct table_wish *wish,
+                                         const struct fits_version *version, struct error *error) {
     struct taken_table *t = make_table(path, wish, version);
     if (!t)
         return error_memory(error, "reading a catalogue");
-    const enum srcfind_status status = table_file_read(path, wish, &t->table, error);
+    const enum srcfind_status status = read_table(path, wish, &t->table, error);
     if (status != SRCFIND_OK) {
         end_use(t);
         return status;
@@ -108,7 +110,8 @@ static enum srcfind_status take_locked(struct shared_table *s, const char *path,
     fits_file_close(&file);
     const bool is_last = status == SRCFIND_OK && s->last && strcmp(s->last->path, path) == 0 &&
                          fits_version_is(&s->last->version, &version) && suits(s->last, wish);
-    return status == SRCFIND_OK && !is_last ? read_table(s, path, wish, &version, error) : status;
+    return status == SRCFIND_OK && !is_last ? replace_table(s, path, wish, &version, error)
+                                            : status;
 }
 
 enum srcfind_status shared_table_take(struct shared_table *s, const char *path, const char *lon,

@@ -1,7 +1,4 @@
-/* A table in a file, read into memory by columns: a catalogue of srcfind, or of another program.
- * Formats are CSV, also with tabs, semicolons, `|` or blanks in place of commas, ECSV (astropy's),
- * JSON (of srcfind alone) and FITS (binary and ASCII tables); all may be gzipped. The file is not
- * trusted. */
+/* A table of a file in memory, by columns: a catalogue of srcfind, or of another program. */
 #ifndef TABLE_FILE_H
 #define TABLE_FILE_H
 
@@ -49,13 +46,6 @@ struct table_wish {
 };
 enum { TABLE_FILE_BEST = 3 };
 
-/* Reads a file, whose suffix, in letters of any case, tells the format. A column of a FITS file is
- * left out if its cells are not one number or one text. wish may be NULL: then the first binary
- * table with rows is read. Clear the table also after an error. */
-enum srcfind_status table_file_read(const char *path, const struct table_wish *wish,
-                                    struct table_file *table, struct error *error);
-void table_file_clear(struct table_file *table);
-
 /* Takes a block of the rows of a file as a table, with all that the file has beside rows. The table
  * is valid until the call returns. */
 struct table_sink {
@@ -63,11 +53,7 @@ struct table_sink {
     void *context;
 };
 
-/* The same in blocks, one at least, so that memory does not grow with the number of rows: of CSV
- * and ECSV that are not gzipped, and of FITS; other files are one block. `table` then has what the
- * file has beside rows, and may have the rows of the last block. */
-enum srcfind_status table_file_read_blocks(const char *path, const struct table_sink *sink,
-                                           struct table_file *table, struct error *error);
+void table_file_clear(struct table_file *table);
 
 /* Frees the cells of the columns whose names `is_used` does not accept: no one may read them after
  * that. */

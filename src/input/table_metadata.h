@@ -19,12 +19,10 @@ struct table_metadata {
 /* The i-th line; NULL after the last. */
 const struct table_metadata *table_metadata_describe(int i);
 
-/* Sets what has this name from a text; names and numbers that are none are left out. False where
- * memory ran out. */
+/* Sets what has this name from a text; names and numbers that are none are left out. */
 bool table_metadata_set(struct table_file *table, const char *name, const char *text);
 
-/* Sets an option that the catalogue was made with; one that is not known is left out. False where
- * memory ran out. */
+/* Sets an option that the catalogue was made with; one that is not known is left out. */
 bool table_metadata_set_option(struct table_file *table, const char *name, const char *value);
 
 /* The same for all members of an object of JSON. A text that is none is left out. */

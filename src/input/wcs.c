@@ -178,7 +178,7 @@ struct points {
     int *stat;
 };
 
-/* False where memory ran out. All is 0: WCSLIB computes with coordinates that it has not found. */
+/* All is 0: WCSLIB computes with coordinates that it has not found. */
 static bool points_make(const struct wcs *wcs, int n, struct points *p) {
     const size_t axes = (size_t)wcs->sky->naxis, coordinates = (size_t)n * axes;
     double *work = calloc(3 * coordinates + 2 * (size_t)n + 1, sizeof *work);

@@ -5,7 +5,7 @@
 
 #include "input/distortions.h"
 #include "input/fits/keyword_pattern.h"
-#include "input/wcs_part.h"
+#include "input/matrix.h"
 
 /* Cards that are added. WCSAXES is at least 2, since WCSLIB writes to two axes where there is a
  * distortion. PLATEID is empty, since WCSLIB copies a name of any length to 8 bytes; it comes

@@ -6,9 +6,6 @@
 
 struct wcsprm;
 
-/* The most axes that are converted. WCSLIB's own limit is 32. */
-enum { MOST_AXES = 32 };
-
 /* What WCSLIB returns where memory ran out. */
 enum { WCS_PART_MEMORY = 2 };
 

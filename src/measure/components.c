@@ -70,7 +70,7 @@ static int count_parts(const struct batch *b) {
     return (int)((b->n + ISLANDS_A_PART - 1) / ISLANDS_A_PART);
 }
 
-/* Calls `work` for all islands of the batch. False where memory ran out. */
+/* Calls `work` for all islands of the batch. */
 static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct item *, int64_t)) {
     b->work = work;
     b->status = threads_try(b->threads, count_parts(b), work_on_part, b, b->error);
@@ -242,8 +242,7 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
                                 arena_of(b, item), &item->grouped);
 }
 
-/* Gives each island that is due its jobs; those of islands with several come first. False where
- * memory ran out. */
+/* Gives each island that is due its jobs; those of islands with several come first. */
 static bool allocate_jobs(struct batch *b) {
     int64_t at = 0;
     free(b->jobs);

@@ -153,7 +153,7 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
     memcpy(g->of[QUANTITY_PEAK], of, sizeof of);
 }
 
-/* Adds the covariance of a part that Gaussians of the source are in. False where memory ran out. */
+/* Adds the covariance of a part that Gaussians of the source are in. */
 static bool add_part(const struct island_fit *fit, const struct fit_frame *frame,
                      const struct fit_frame *noise, int64_t part, const struct fit_set *fitted,
                      const struct members *m, const struct frame_sum *sum,

@@ -19,7 +19,6 @@ struct composite {
 
 /* Measures the source of the n Gaussians members[0], ... of an island, which are fitted. noise: the
  * frame whose unit circle is its autocorrelation. model: the sum of all Gaussians of the island.
- * False where memory ran out.
  *
  * The highest value is that of the model of the island, at the centres of the Gaussians and after
  * five of Newton's steps from each, as long as they stay within its half maximum. */

@@ -68,8 +68,7 @@ static double core_weight(const struct covariance *c, double u, double v) {
     return weight > LEAST_CORE ? weight * weight : 0;
 }
 
-/* Lists the pixels that the fit of the core has; all of the part where these are too few. False
- * where memory ran out. */
+/* Lists the pixels that the fit of the core has; all of the part where these are too few. */
 static bool list_pixels(struct covariance *c, const struct island_fit *fit,
                         const struct fit_part *part) {
     int64_t n_core = 0;
@@ -240,7 +239,7 @@ static void correlate(const struct covariance *c, const struct pixel *p,
             covariance[a][b] += p->field[a] * common[b];
 }
 
-/* Chooses the pixels, and makes the autocorrelation. False where memory ran out. */
+/* Chooses the pixels, and makes the autocorrelation. */
 static bool make_beam(struct covariance *c) {
     const struct fit_frame *f = c->noise;
     const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */

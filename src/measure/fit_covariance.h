@@ -30,8 +30,7 @@ struct fit_gradient {
  * model by the parameters, W the weights of the squares and C the autocorrelation of the noise, the
  * beam, the covariance of the parameters is A^-1 B A^-1, where A = sum of s W s^T over the pixels
  * and B = sum of s W C W s^T over pairs of pixels; where the beam has many pixels, a part of them
- * is enough. noise: the frame whose unit circle is C. Without a beam the pixels are independent.
- * False where memory ran out. */
+ * is enough. noise: the frame whose unit circle is C. Without a beam the pixels are independent. */
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
                         const struct fit_frame *noise, const struct fit_set *set,
                         const struct fit_gradient *gradients,

@@ -2,7 +2,34 @@
 #ifndef FIT_PARTS_H
 #define FIT_PARTS_H
 
-#include "measure/island_fit.h"
+#include "backend/fit.h"
+#include "measure/deblend.h"
+
+/* A group of sources, and the pixels that are nearer to them than to those of other groups. */
+struct fit_part {
+    int64_t first_source, n_sources; /* in island_fit.sources */
+    int64_t first_pixel, n_pixels;   /* in island_fit.order */
+    int32_t colour;                  /* parts that touch have different ones */
+};
+
+/* Positions are relative to the island's highest pixel, values in units of the rms there. */
+struct island_fit {
+    const struct island_pixels *own;
+    const struct deblended *deblended;
+    int32_t x, y;
+    double rms;
+    double widest; /* bound of the widths, in beams, beside that of each job's pixels */
+    struct fit_pixel
+        *pixels; /* the island's own, then its margin, both in the order of the image */
+    int64_t n_own, n_pixels;
+    struct fit_part *parts;
+    int64_t n_parts;
+    int32_t n_colours;
+    int32_t *sources; /* grouped by part */
+    int32_t *order;   /* of the pixels, grouped by part; within a part as they were */
+    int32_t *part_of; /* of each pixel */
+    double *others;   /* of each pixel, the models of the other parts; NULL if there is one part */
+};
 
 /* How the sources of an island are fitted. The work is that of the normal equations, and grows with
  * the squares of a group's sources and with the iterations. In crowded islands, of nebulae and of
@@ -18,7 +45,7 @@ struct fit_effort fit_parts_effort(const struct island_fit *fit);
 
 /* Divides the sources and pixels of a fit into parts: halves them along the longer side until all
  * parts are small enough, and gives parts that touch different colours. The fit has its pixels, and
- * room for the others; the parts are in the arena. False where memory ran out. */
+ * room for the others; the parts are in the arena. */
 bool fit_parts_make(struct island_fit *fit, struct arena *arena);
 
 #endif

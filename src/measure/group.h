@@ -22,7 +22,7 @@ struct group_rule {
  * most half of the sum of their FWHMs along that line, times the tolerance if that is above 1; or
  * where the sum only rises, or only falls, from one to the other, and they reach each other. The
  * groups are what such pairs connect. (PyBDSF's rule, bdsf/gaul2srl.py.) Arrays are taken from the
- * arena. False where memory ran out. */
+ * arena. */
 bool group_gaussians(const struct model *sum, int64_t n, const struct group_rule *rule,
                      struct arena *arena, int32_t *group);
 

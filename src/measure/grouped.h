@@ -19,8 +19,7 @@ struct grouped_sources {
 };
 
 /* Groups the results of a fit, by the tolerance of group.h; drop: tolerance x island threshold x
- * rms. noise: see composite.h. Replaces in fitted->owner each number by that of the source. False
- * where memory ran out. */
+ * rms. noise: see composite.h. Replaces in fitted->owner each number by that of the source. */
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
                           const struct fit_frame *noise, const struct fit_job *jobs,
                           struct fitted_sources *fitted, const struct group_rule *rule,

@@ -31,6 +31,7 @@ struct injections {
     int64_t n, n_a_width;
     double widths[INJECTION_WIDTHS]; /* in rising order */
     int n_widths;
+    double area; /* over which they are spread: square degrees; pixels without sky */
 };
 
 _Static_assert(SCALES_MOST + 1 <= INJECTION_WIDTHS, "there is room for the widths of an image");

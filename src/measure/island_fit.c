@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "measure/fit_parts.h"
-
 /* --- pixels --- */
 
 static void add_own_pixels(struct island_fit *f) {

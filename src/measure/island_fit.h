@@ -4,35 +4,9 @@
 #define ISLAND_FIT_H
 
 #include "backend/gaussian.h"
-#include "measure/deblend.h"
+#include "measure/fit_parts.h"
 #include "measure/margins.h"
 #include "measure/run_pixels.h"
-
-/* A group of sources, and the pixels that are nearer to them than to those of other groups. */
-struct fit_part {
-    int64_t first_source, n_sources; /* in island_fit.sources */
-    int64_t first_pixel, n_pixels;   /* in island_fit.order */
-    int32_t colour;                  /* parts that touch have different ones */
-};
-
-/* Positions are relative to the island's highest pixel, values in units of the rms there. */
-struct island_fit {
-    const struct island_pixels *own;
-    const struct deblended *deblended;
-    int32_t x, y;
-    double rms;
-    double widest; /* bound of the widths, in beams, beside that of each job's pixels */
-    struct fit_pixel
-        *pixels; /* the island's own, then its margin, both in the order of the image */
-    int64_t n_own, n_pixels;
-    struct fit_part *parts;
-    int64_t n_parts;
-    int32_t n_colours;
-    int32_t *sources; /* grouped by part */
-    int32_t *order;   /* of the pixels, grouped by part; within a part as they were */
-    int32_t *part_of; /* of each pixel */
-    double *others;   /* of each pixel, the models of the other parts; NULL if there is one part */
-};
 
 /* A margin, and its pixels, which are the first one and so on of both: what is fitted, and where
  * islands were found. */
@@ -50,8 +24,8 @@ static inline int32_t island_fit_divided(const struct island_fit *fit, const str
 }
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out. Widths have no bound yet but that of jobs. The fit is in the arena. False where memory
- * ran out. `own` and `deblended` must outlive it. */
+ * left out. Widths have no bound yet but that of jobs. The fit is in the arena. `own` and
+ * `deblended` must outlive it. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin_pixels *margin,
                      double threshold, struct arena *arena);
@@ -94,7 +68,7 @@ struct fitted_sources {
     double residual_rms; /* over the island's own pixels, in the map's unit */
 };
 
-/* The result is in the arena. False where memory ran out. */
+/* The result is in the arena. */
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_job *jobs, struct arena *arena,
                        struct fitted_sources *result);

@@ -19,22 +19,21 @@ struct labels {
     int64_t n, capacity;
 };
 
-/* Adds a run. False where memory ran out. */
+/* Adds a run. */
 bool labels_add_run(struct labels *labels, const struct run *run, int64_t label, float scale);
 
-/* Adds the runs of all islands, labelled in their order. False where memory ran out. */
+/* Adds the runs of all islands, labelled in their order. */
 bool labels_add_islands(struct labels *labels, const struct segments *segments);
 
 /* Adds the runs of the islands [first, end), cut where the source changes. source: of each pixel of
- * these islands, from 0. False where memory ran out. */
+ * these islands, from 0. */
 bool labels_add_sources(struct labels *labels, const struct segments *segments, int64_t first,
                         int64_t end, const int32_t *source);
 
-/* Adds labels whose numbers follow `before` others. False where memory ran out. */
+/* Adds labels whose numbers follow `before` others. */
 bool labels_append(struct labels *labels, const struct labels *more, int64_t before);
 
-/* Replaces runs of samples by those of the pixels of the image that they stand for. False where
- * memory ran out. */
+/* Replaces runs of samples by those of the pixels of the image that they stand for. */
 bool labels_to_image(struct labels *labels, const struct grid *grid);
 void labels_clear(struct labels *labels);
 

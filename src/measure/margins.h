@@ -19,7 +19,7 @@ struct margin {
 static const double MARGIN_MOST = 144;
 
 /* Finds the runs of a margin, in an image of width x height; they are in the arena. Pixels are
- * within it if dx^2 + dy^2 <= radius^2. False where memory ran out. */
+ * within it if dx^2 + dy^2 <= radius^2. */
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
                  int64_t height, struct arena *arena, struct margin *margin);
 

@@ -14,7 +14,7 @@ struct mask_shape {
 
 /* Makes the mask of islands, as runs with the label 1 in the order of the file, which neither
  * overlap nor touch: first it is widened, then its holes are filled. Memory goes with the number of
- * runs, not with that of the pixels. False where memory ran out. Clear the mask also then. */
+ * runs, not with that of the pixels. Clear the mask, also after a failure. */
 bool mask_make(const struct labels *islands, const struct mask_shape *shape, struct labels *mask);
 
 #endif

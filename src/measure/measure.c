@@ -428,8 +428,8 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
     const struct worker *w = &b->measurer->workers[i];
     const int n_workers = b->measurer->n_workers;
     const int64_t n = b->end - b->first;
-    const int64_t first = b->first + threads_part(n, n_workers, i);
-    const int64_t end = b->first + threads_part(n, n_workers, i + 1);
+    const int64_t first = b->first + threads_share(n, n_workers, i);
+    const int64_t end = b->first + threads_share(n, n_workers, i + 1);
     for (int64_t k = first; k < end; k++) {
         struct pixel_shape *shape = &w->shapes[k - first];
         measure_row(b, k, shape);
@@ -476,7 +476,7 @@ struct measurer *measurer_make(const struct view *view, const struct fit_frame *
                            .beam = beam_frame_moments(frame),
                            .metadata = view->metadata,
                            .threads = threads,
-                           .n_workers = threads_parts(threads, n, BLOCK / 4)};
+                           .n_workers = threads_shares(threads, n, BLOCK / 4)};
     m->workers = make_workers(m->n_workers, view->image);
     if (m->workers)
         return m;

@@ -23,7 +23,7 @@ struct model {
     int32_t *reaching; /* their numbers, in rising order */
 };
 
-/* gaussians must outlive the model. False where memory ran out. Clear the model also then. */
+/* gaussians must outlive the model. Clear the model, also after a failure. */
 bool model_make(struct model *model, const struct gaussian *gaussians, int64_t n,
                 const struct model_box *box);
 void model_clear(struct model *model);

@@ -28,8 +28,7 @@ struct place_groups {
  * closer than the sum of their FWHMs along the line between them, which is two beams for points;
  * this is transitive. A cluster of more than PLACES_A_GROUP places is halved until its parts are
  * small enough. A place that is left out is a group of its own. frame: in which the beam is the
- * unit circle; NULL: each place is a group. False where memory ran out. Clear the groups also then.
- */
+ * unit circle; NULL: each place is a group. Clear the groups, also after a failure. */
 bool place_groups_make(const struct place *places, int64_t n, const struct fit_frame *frame,
                        struct place_groups *groups);
 void place_groups_clear(struct place_groups *groups);

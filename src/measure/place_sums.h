@@ -13,7 +13,7 @@ struct place_runs {
     int64_t n_runs, runs_capacity, sets_capacity;
 };
 
-/* Adds the runs of a group, in an image of this size. False where memory ran out. */
+/* Adds the runs of a group, in an image of this size. */
 bool place_runs_add(struct place_runs *runs, const struct place *places,
                     const struct place_group *group, int64_t width, int64_t height);
 
@@ -36,7 +36,7 @@ struct place_sums {
     double *cross;  /* n_others x n: g_i times the shape of another place */
 };
 
-/* Allocates the sums of a group. False where memory ran out. */
+/* Allocates the sums of a group. */
 bool place_sums_make(const struct place_group *group, struct place_sums *sums);
 void place_sums_free(struct place_sums *sums);
 

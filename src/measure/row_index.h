@@ -11,7 +11,7 @@ struct row_index {
     int64_t n;
 };
 
-/* The rows must outlive the index. False where memory ran out; clear it also then. */
+/* The rows must outlive the index. Clear the index, also after a failure. */
 bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n);
 void row_index_clear(struct row_index *index);
 

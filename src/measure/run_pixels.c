@@ -105,7 +105,7 @@ static struct chunk_range chunks_of(const struct pixel_source *source, const str
         ((set->runs[set->n - 1].y + (int64_t)1) * source->width - 1) / size + 1};
 }
 
-/* Lists the sets of each chunk. False where memory ran out. */
+/* Lists the sets of each chunk. */
 static bool list_by_chunk(struct wanted_runs *r) {
     const int64_t n_chunks = chunks_count(r->from->source);
     r->chunk_first = calloc((size_t)n_chunks + 2, sizeof *r->chunk_first);
@@ -203,7 +203,6 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 
 /* --- both --- */
 
-/* False where memory ran out. */
 static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
     pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
     pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);

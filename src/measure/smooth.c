@@ -55,8 +55,8 @@ void smoothing_clear(struct smoothing *s) {
 
 /* --- bands --- */
 
-/* A part of the rows, or of the rows of samples, of a thread. */
-struct smoother_part {
+/* The share of a thread: some of the rows, then some of the rows of samples. */
+struct smoother_share {
     struct convolver convolver;
     float *values, *ones; /* of a row: 0 where blank */
     const float **rows;   /* of each pixel of the kernel: the sums along its row; */
@@ -73,8 +73,8 @@ struct smoother {
     const struct smoothing *smoothing;
     int64_t width, height; /* of the image */
     struct threads *threads;
-    int n_parts;
-    struct smoother_part *parts;
+    int n_shares;
+    struct smoother_share *shares;
     float *pixels; /* those of numbers [first, end): NaN is blank */
     int64_t first, end;
     int64_t n_rows;   /* of the image, which are convolved along x: rows [0, n_rows) */
@@ -163,7 +163,7 @@ static bool contains_blank(const float *pixels, int64_t n) {
     return blank;
 }
 
-static void convolve_one(const struct smoother *m, struct smoother_part *p, int64_t y) {
+static void convolve_one(const struct smoother *m, struct smoother_share *p, int64_t y) {
     const struct smoothing *s = m->smoothing;
     const float *const pixels = m->pixels + (y * m->width - m->first);
     const int64_t slot = y % m->ring;
@@ -186,15 +186,15 @@ static void convolve_one(const struct smoother *m, struct smoother_part *p, int6
 static void convolve_rows(void *context, int i) {
     const struct smoother *m = context;
     const int64_t n = m->next_row - m->n_rows;
-    const int64_t end = m->n_rows + threads_part(n, m->n_parts, i + 1);
-    for (int64_t y = m->n_rows + threads_part(n, m->n_parts, i); y < end; y++)
-        convolve_one(m, &m->parts[i], y);
+    const int64_t end = m->n_rows + threads_share(n, m->n_shares, i + 1);
+    for (int64_t y = m->n_rows + threads_share(n, m->n_shares, i); y < end; y++)
+        convolve_one(m, &m->shares[i], y);
 }
 
 /* --- along y --- */
 
 /* Makes row j of samples. */
-static void make_samples(const struct smoother *m, struct smoother_part *p, int64_t j) {
+static void make_samples(const struct smoother *m, struct smoother_share *p, int64_t j) {
     const struct smoothing *s = m->smoothing;
     const int64_t centre = s->step * j + s->offset;
     float *const samples = m->samples + (j - m->n_done) * s->width;
@@ -222,10 +222,10 @@ static enum srcfind_status make_rows(void *context, int i, struct error *error) 
     const struct smoother *m = context;
     const struct smooth_work *w = m->work;
     const int64_t n = m->next_done - m->n_done;
-    const int64_t first = m->n_done + threads_part(n, m->n_parts, i);
-    const int64_t end = m->n_done + threads_part(n, m->n_parts, i + 1);
+    const int64_t first = m->n_done + threads_share(n, m->n_shares, i);
+    const int64_t end = m->n_done + threads_share(n, m->n_shares, i + 1);
     for (int64_t j = first; j < end; j++)
-        make_samples(m, &m->parts[i], j);
+        make_samples(m, &m->shares[i], j);
     return first == end ? SRCFIND_OK
                         : w->put(w->context, first, end - first,
                                  m->samples + (first - m->n_done) * m->smoothing->width, error);
@@ -253,16 +253,16 @@ static enum srcfind_status smooth_band(struct smoother *m, struct error *error) 
     if (status != SRCFIND_OK)
         return status;
     m->next_row = m->end / m->width;
-    threads_run(m->threads, m->n_parts, convolve_rows, m);
+    threads_run(m->threads, m->n_shares, convolve_rows, m);
     m->n_rows = m->next_row;
     keep_rest(m);
     m->next_done = count_ready(m);
-    status = threads_try(m->threads, m->n_parts, make_rows, m, error);
+    status = threads_try(m->threads, m->n_shares, make_rows, m, error);
     m->n_done = m->next_done;
     return status;
 }
 
-static bool make_part(struct smoother *m, struct smoother_part *p) {
+static bool make_share(struct smoother *m, struct smoother_share *p) {
     const size_t n_kernel = 2 * (size_t)m->smoothing->radius + 1;
     p->values = malloc((size_t)m->width * sizeof *p->values);
     p->ones = malloc((size_t)m->width * sizeof *p->ones);
@@ -277,8 +277,8 @@ static bool make_part(struct smoother *m, struct smoother_part *p) {
 /* The weights of a row without a blank. */
 static void fill_full(struct smoother *m) {
     for (int64_t x = 0; x < m->width; x++)
-        m->parts[0].ones[x] = 1;
-    convolve_row(&m->parts[0].convolver, m->parts[0].ones, m->width, m->full);
+        m->shares[0].ones[x] = 1;
+    convolve_row(&m->shares[0].convolver, m->shares[0].ones, m->width, m->full);
 }
 
 static bool allocate(struct smoother *m) {
@@ -296,17 +296,17 @@ static bool allocate(struct smoother *m) {
     m->is_blank = malloc((size_t)(m->ring * s->width) * sizeof *m->is_blank);
     m->full = malloc((size_t)s->width * sizeof *m->full);
     m->samples = arrays_allocate((m->ring / s->step + 1) * s->width, sizeof *m->samples);
-    m->parts = calloc((size_t)m->n_parts, sizeof *m->parts);
+    m->shares = calloc((size_t)m->n_shares, sizeof *m->shares);
     bool ok = m->pixels && m->sums && m->weights && m->row_weights && m->is_blank && m->full &&
-              m->samples && m->parts;
-    for (int i = 0; ok && i < m->n_parts; i++)
-        ok = make_part(m, &m->parts[i]);
+              m->samples && m->shares;
+    for (int i = 0; ok && i < m->n_shares; i++)
+        ok = make_share(m, &m->shares[i]);
     return ok;
 }
 
 static void clear(struct smoother *m) {
-    for (int i = 0; m->parts && i < m->n_parts; i++) {
-        struct smoother_part *p = &m->parts[i];
+    for (int i = 0; m->shares && i < m->n_shares; i++) {
+        struct smoother_share *p = &m->shares[i];
         convolver_clear(&p->convolver);
         free(p->values);
         free(p->ones);
@@ -315,7 +315,7 @@ static void clear(struct smoother *m) {
         free(p->column_weights);
         free(p->inner);
     }
-    free(m->parts);
+    free(m->shares);
     free(m->pixels);
     free(m->sums);
     free(m->weights);
@@ -332,7 +332,7 @@ enum srcfind_status smooth(const struct smooth_work *work, struct threads *threa
                          .width = work->source->width,
                          .height = work->source->height,
                          .threads = threads,
-                         .n_parts = threads_count(threads)};
+                         .n_shares = threads_count(threads)};
     enum srcfind_status status =
         allocate(&m) ? SRCFIND_OK : error_memory(error, "smoothing the image");
     if (status == SRCFIND_OK)
@@ -340,8 +340,8 @@ enum srcfind_status smooth(const struct smooth_work *work, struct threads *threa
     while (status == SRCFIND_OK && m.n_done < work->smoothing->height)
         status = smooth_band(&m, error);
     *n_samples = 0;
-    for (int i = 0; m.parts && i < m.n_parts; i++)
-        *n_samples += m.parts[i].n_samples;
+    for (int i = 0; m.shares && i < m.n_shares; i++)
+        *n_samples += m.shares[i].n_samples;
     clear(&m);
     return status;
 }

@@ -8,8 +8,8 @@
 #include "measure/model.h"
 
 /* The smoothing of an image with a kernel of this FWHM, whose effective beam has this one, in
- * pixels: it is sampled as coarsely as an effective beam has five samples. False where memory ran
- * out. The caller clears the smoothing. */
+ * pixels: it is sampled as coarsely as an effective beam has five samples. The caller clears the
+ * smoothing. */
 bool smoothing_make(struct smoothing *smoothing, double kernel, double effective, int64_t width,
                     int64_t height);
 void smoothing_clear(struct smoothing *smoothing);

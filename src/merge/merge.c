@@ -21,6 +21,7 @@
 #include "merge/merged_gaussians.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
+#include "output/bin_table.h"
 #include "output/json.h"
 #include "output/save.h"
 
@@ -175,9 +176,9 @@ static bool keep_entry(struct merge *m, const struct merge_input *input,
         return spool_add(&m->spool, input->entry, image->entry_bytes, &image->entry);
     }
     FILE *stream = text_stream_open(&text);
-    bool ok = stream && (input->knows_options && input->catalogue->background.n_pixels > 0
-                             ? json_write_entry(input->catalogue, stream)
-                             : json_write_known(&input->catalogue->image, stream));
+    bool ok = stream && (input->knows_options && input->result->background.n_pixels > 0
+                             ? json_write_entry(input->result, stream)
+                             : json_write_known(&input->result->image, stream));
     ok = stream && fclose(stream) == 0 && ok;
     errno = ENOMEM;
     image->entry_bytes = (size_t)text.size;
@@ -190,22 +191,31 @@ struct spool *merge_spool(struct merge *m) {
     return &m->spool;
 }
 
+/* Keeps the Gaussians of sources. False with errno. */
+static bool keep_gaussians(struct merge *m, const struct sources *sources,
+                           struct merged_image *image) {
+    struct srcfind_source *rows = sources_list_gaussians(sources, &image->n_gaussians);
+    errno = ENOMEM;
+    const bool ok = rows && spool_add(&m->spool, rows, (size_t)image->n_gaussians * sizeof *rows,
+                                      &image->gaussians_at);
+    free(rows);
+    return ok;
+}
+
 /* Keeps the rows, and those of its Gaussians. False with errno. */
 static bool keep_rows(struct merge *m, const struct merge_input *input,
                       struct merged_image *image) {
-    const struct srcfind_catalogue *c = input->catalogue;
-    const size_t size = sizeof *c->sources;
-    const struct srcfind_catalogue *gaussians = m->options.gaussians ? c->gaussian_rows : NULL;
-    image->n = c->n_sources;
-    image->n_gaussians = gaussians ? gaussians->n_sources : 0;
+    const struct sources *sources = &input->result->sources;
+    image->n = sources->n;
     if (input->kept) {
         image->at = input->kept->at;
         image->gaussians_at = input->kept->gaussians_at;
+        image->n_gaussians = input->kept->n_gaussians;
         return true;
     }
-    return spool_add(&m->spool, c->sources, (size_t)image->n * size, &image->at) &&
-           (!gaussians || spool_add(&m->spool, gaussians->sources,
-                                    (size_t)image->n_gaussians * size, &image->gaussians_at));
+    return spool_add(&m->spool, sources->rows, (size_t)image->n * sizeof *sources->rows,
+                     &image->at) &&
+           (!m->options.gaussians || keep_gaussians(m, sources, image));
 }
 
 /* Keeps the sources that were injected into image i. False with errno. */
@@ -216,7 +226,7 @@ static bool keep_injections(struct merge *m, int64_t i, const struct merge_input
     for (; m->n_injections <= i; m->n_injections++)
         m->injections[m->n_injections] = (struct merged_injections){0};
     if (!input->no_injections)
-        return merged_injections_keep(&m->spool, input->catalogue, &m->injections[i]);
+        return merged_injections_keep(&m->spool, &input->result->injections, &m->injections[i]);
     return (m->injections[i].why = strdup(input->no_injections));
 }
 
@@ -240,43 +250,43 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     return SRCFIND_OK;
 }
 
-/* Sets *plane to that of an image as --plane has it, to be freed; NULL where none is chosen. False
- * where memory ran out. */
-static bool show_plane(const struct merge_input *input, char **plane) {
-    const struct plane_option *searched = input->searched;
+/* Sets *shown to a plane as --plane has it, to be freed; NULL where none is chosen. False where
+ * memory ran out. */
+static bool show_plane(const struct plane_option *plane, char **shown) {
     char text[OPTIONS_TEXT];
-    *plane = NULL;
-    options_print_plane(searched ? searched : &input->catalogue->options.image.plane, text);
-    return !*text || (*plane = strdup(text));
+    *shown = NULL;
+    if (plane->n == 0)
+        return true;
+    options_print_plane(plane, text);
+    return (*shown = strdup(text));
 }
 
 /* Whether an image is known to be a plane of several: the number of its planes is not known where
  * the first one was searched alone. */
 static bool is_plane(const struct merge_input *input) {
-    const struct plane_option *searched = input->searched;
-    const struct plane_option *plane = searched ? searched : &input->catalogue->options.image.plane;
-    for (int i = 0; i < plane->n; i++)
-        if (plane->index[i] > 1)
+    for (int i = 0; i < input->searched->n; i++)
+        if (input->searched->index[i] > 1)
             return true;
     return input->plane;
 }
 
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
-    const struct srcfind_catalogue *c = input->catalogue;
+    const struct srcfind_image *of = &input->result->image;
     struct merged_image image = {.shown = {.path = texts_clean(input->name),
-                                           .date_obs = texts_clean(c->image.date_obs),
-                                           .frequency = c->image.frequency},
+                                           .date_obs = texts_clean(of->date_obs),
+                                           .frequency = of->frequency},
                                  .other_name =
                                      input->other_name ? texts_clean(input->other_name) : NULL,
-                                 .has_sky = *c->image.lon_name,
+                                 .has_sky = *of->lon_name,
                                  .plane = input->plane ? strdup(input->plane) : NULL,
                                  .is_plane = is_plane(input),
-                                 .width = (int32_t)c->image.width,
-                                 .height = (int32_t)c->image.height};
+                                 .width = (int32_t)of->width,
+                                 .height = (int32_t)of->height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!show_plane(input, &image.shown.plane) || !image.shown.path || !image.shown.date_obs ||
-        (input->other_name && !image.other_name) || (input->plane && !image.plane)) {
+    if (!show_plane(input->searched, &image.shown.plane) || !image.shown.path ||
+        !image.shown.date_obs || (input->other_name && !image.other_name) ||
+        (input->plane && !image.plane)) {
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
@@ -324,8 +334,7 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
 
 /* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
  * where another is taken may have one plane, and are not named by every run. */
-static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
-    struct plane_option plane = options->image.plane;
+static void name_plane(struct plane_option plane, char text[OPTIONS_TEXT]) {
     while (plane.n > 0 && plane.index[plane.n - 1] == 1)
         plane.n--;
     options_print_plane(&plane, text);
@@ -339,15 +348,15 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
     enum srcfind_status status = merge_check_input(m->options.path, path, error);
     if (status != SRCFIND_OK)
         return status;
-    status = read_catalogue_to(&m->spool, path, &read, error);
+    status = read_catalogue(&m->spool, path, &read, error);
     if (status == SRCFIND_OK)
         status = read_gaussians(m, path, &read, error);
     if (status == SRCFIND_OK)
         status = look_for_injections(m, path, &read, &why, error);
     if (status == SRCFIND_OK) {
-        const char *image = read.catalogue.image.path;
-        name_plane(&read.catalogue.options, plane);
-        const struct merge_input input = {.catalogue = &read.catalogue,
+        const char *image = read.result.image.path;
+        name_plane(read.result.options.image.plane, plane);
+        const struct merge_input input = {.result = &read.result,
                                           .kept = &read.kept,
                                           .no_injections = *why.text ? why.text : NULL,
                                           .name = name     ? name
@@ -355,6 +364,7 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
                                                            : path,
                                           .other_name = name ? NULL : path,
                                           .plane = *plane ? plane : NULL,
+                                          .searched = &read.result.options.image.plane,
                                           .entry = read.entry,
                                           .knows_image = read.knows_image,
                                           .knows_options = read.knows_options};
@@ -396,27 +406,27 @@ static bool make_names_differ(struct merge *m) {
 
 /* --- writing --- */
 
-/* Writes the Gaussians of the rows of a merged catalogue. */
-static enum srcfind_status write_gaussians(const struct merge *m, const struct merged_rows *rows,
-                                           const struct srcfind_catalogue *of,
+/* What is written of a merge. */
+struct merged {
+    struct result result; /* what all images have in common */
+    bool options_differ;
+    struct merged_rows *rows;
+    struct table table;
+};
+
+/* Writes the Gaussians of the rows. */
+static enum srcfind_status write_gaussians(const struct merge *m, const struct merged *merged,
                                            struct threads *threads, struct error *error) {
     struct merged_rows gaussians;
-    struct srcfind_catalogue *c = malloc(sizeof *c);
-    if (!c)
-        return error_memory(error, MERGING);
-    enum srcfind_status status =
-        merged_gaussians_make(rows, &gaussians) ? SRCFIND_OK : spool_error(m, error);
-    if (status == SRCFIND_OK) {
-        const struct row_store store = merged_rows_store(&gaussians);
-        *c = *of;
-        c->of_sources = of;
-        c->store = &store;
-        c->n_sources = gaussians.n;
-        catalogue_name_columns(c);
-        status = save_file(c, m->writer, threads, m->options.gaussians, error);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!merged_gaussians_make(merged->rows, &gaussians)) {
+        status = spool_error(m, error);
+    } else {
+        const struct table table =
+            merged_rows_table(&gaussians, &merged->result, merged->options_differ);
+        status = save_file(&table, m->writer, threads, m->options.gaussians, error);
     }
     merged_gaussians_clear(&gaussians);
-    free(c);
     return status;
 }
 
@@ -454,33 +464,33 @@ static enum srcfind_status list_injections(struct merge *m, struct injections *l
 }
 
 /* Writes how complete all images together are, and sets *is_written if it could. */
-static enum srcfind_status write_completeness(struct merge *m, struct srcfind_catalogue *of,
+static enum srcfind_status write_completeness(struct merge *m, struct merged *merged,
                                               struct threads *threads, bool *is_written,
                                               struct error *error) {
-    const enum srcfind_status listed = list_injections(m, &of->injections, error);
-    if (listed != SRCFIND_OK || *m->no_completeness.text)
-        return listed;
-    const struct srcfind_catalogue *bins = catalogue_bins(of, BINS_COMPLETENESS);
-    const enum srcfind_status status =
-        bins ? save_file(bins, m->writer, threads, m->options.completeness, error)
-             : error_memory(error, MERGING);
+    struct table bins;
+    enum srcfind_status status = list_injections(m, &merged->result.injections, error);
+    if (status != SRCFIND_OK || *m->no_completeness.text)
+        return status;
+    status = bin_table_merged(&merged->result, &merged->table.images, &bins)
+                 ? save_file(&bins, m->writer, threads, m->options.completeness, error)
+                 : error_memory(error, MERGING);
+    table_clear(&bins);
     *is_written = status == SRCFIND_OK;
     return status;
 }
 
 /* Writes the tables, each of which may fail. */
-static void write_tables(struct merge *m, const struct merged_rows *rows,
-                         struct srcfind_catalogue *c, struct threads *threads) {
+static void write_tables(struct merge *m, struct merged *merged, struct threads *threads) {
     struct written *written = &m->written;
     struct error error;
     enum srcfind_status status = SRCFIND_OK;
     if (m->options.gaussians) {
-        status = write_gaussians(m, rows, c, threads, &error);
+        status = write_gaussians(m, merged, threads, &error);
         written->gaussians = status == SRCFIND_OK;
         keep_table_error(m, status, &error);
     }
     if (m->options.completeness) {
-        status = write_completeness(m, c, threads, &written->completeness, &error);
+        status = write_completeness(m, merged, threads, &written->completeness, &error);
         keep_table_error(m, status, &error);
     }
 }
@@ -488,27 +498,24 @@ static void write_tables(struct merge *m, const struct merged_rows *rows,
 /* Tables go where the catalogue cannot be written, as beside those of images. */
 static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
                                       struct threads *threads, struct error *error) {
-    struct srcfind_catalogue *c = calloc(1, sizeof *c);
-    const struct row_store store = merged_rows_store(rows);
-    if (!c)
+    struct merged *merged = calloc(1, sizeof *merged);
+    if (!merged)
         return error_memory(error, MERGING);
-    metadata_describe(&m->metadata, c);
-    c->image.path = (char[]){""};
-    c->background = (struct srcfind_background){.median = NAN, .rms = NAN};
-    c->store = &store;
-    c->n_sources = rows->n;
-    catalogue_name_columns(c);
-    write_tables(m, rows, c, threads);
+    merged->rows = rows;
+    merged->options_differ = !metadata_describe(&m->metadata, &merged->result);
+    merged->result.background = (struct srcfind_background){.median = NAN, .rms = NAN};
+    merged->table = merged_rows_table(rows, &merged->result, merged->options_differ);
+    write_tables(m, merged, threads);
+    const struct table *table = &merged->table;
     const enum srcfind_status status =
-        m->options.path ? save_file(c, m->writer, threads, m->options.path, error)
-                        : save_stream(c, m->writer, threads, stdout, "standard output", error);
+        m->options.path ? save_file(table, m->writer, threads, m->options.path, error)
+                        : save_stream(table, m->writer, threads, stdout, "standard output", error);
     if (status != SRCFIND_OK && m->written.gaussians)
         unlink(m->options.gaussians);
     if (status != SRCFIND_OK && m->written.completeness)
         unlink(m->options.completeness);
-    bin_rows_free(c->bins[BINS_COMPLETENESS]);
-    free(c->injections.all);
-    free(c);
+    result_clear(&merged->result);
+    free(merged);
     return status;
 }
 

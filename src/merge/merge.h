@@ -7,6 +7,7 @@
 #define MERGE_H
 
 #include "common/threads.h"
+#include "merge/merge_input.h"
 #include "output/writer.h"
 
 struct merge_options {
@@ -43,30 +44,10 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
                                  struct error *error);
 void merge_destroy(struct merge *merge);
 
-/* Where the rows of a catalogue, and those of its Gaussians, are in the spool of a merge. */
-struct kept_rows {
-    int64_t at, gaussians_at;
-};
-
 /* The spool, for catalogues that are read to be added. */
 struct spool *merge_spool(struct merge *merge);
 
-/* A catalogue that is added as that of an image. */
-struct merge_input {
-    /* With its gaussian_rows and injections, if they are merged, too. */
-    const struct srcfind_catalogue *catalogue;
-    const struct kept_rows *kept; /* its rows; NULL: it has them itself */
-    const char *no_injections;    /* why it has none; NULL: it has them, or they are not merged */
-    const char *name;             /* what stands in the column Image, */
-    const char *other_name;       /* or this, if two images have that name; NULL: the same */
-    const char *plane; /* rows of other planes are no duplicates; NULL: it is none of several */
-    const struct plane_option *searched; /* the plane; NULL: the one that its options have */
-    const char *entry;                   /* JSON of the image; NULL: as the catalogue has it */
-    bool knows_image;   /* else its unit and frame are taken for those of the others */
-    bool knows_options; /* else options are those that the columns tell */
-};
-
-/* Adds the catalogue of image i, 0 <= i, of which none was added. Threads may add several at the
+/* Adds the result of image i, 0 <= i, of which none was added. Threads may add several at the
  * same time; the number gives the order. After an error the merge is as before. */
 enum srcfind_status merge_add(struct merge *merge, int64_t i, const struct merge_input *input,
                               struct error *error);

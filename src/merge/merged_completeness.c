@@ -7,11 +7,10 @@
 
 enum { MOST_A_WIDTH = 200000 };
 
-bool merged_injections_keep(struct spool *spool, const struct srcfind_catalogue *catalogue,
+bool merged_injections_keep(struct spool *spool, const struct injections *list,
                             struct merged_injections *kept) {
-    const struct injections *list = &catalogue->injections;
     *kept = (struct merged_injections){
-        .n_a_width = list->n_a_width, .n_widths = list->n_widths, .area = catalogue->injected_area};
+        .n_a_width = list->n_a_width, .n_widths = list->n_widths, .area = list->area};
     memcpy(kept->widths, list->widths, sizeof kept->widths);
     return spool_add(spool, list->all, (size_t)list->n * sizeof *list->all, &kept->at);
 }

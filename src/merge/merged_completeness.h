@@ -2,8 +2,8 @@
 #ifndef MERGED_COMPLETENESS_H
 #define MERGED_COMPLETENESS_H
 
+#include "measure/injection.h"
 #include "merge/spool.h"
-#include "output/catalogue.h"
 
 /* Those of an image, in the spool. */
 struct merged_injections {
@@ -12,11 +12,11 @@ struct merged_injections {
     int64_t n_a_width;
     int n_widths;
     double widths[INJECTION_WIDTHS];
-    double area; /* see struct srcfind_catalogue */
+    double area; /* see struct injections */
 };
 
-/* Adds those of a catalogue to the spool. False with errno. */
-bool merged_injections_keep(struct spool *spool, const struct srcfind_catalogue *catalogue,
+/* Adds a list to the spool. False with errno. */
+bool merged_injections_keep(struct spool *spool, const struct injections *list,
                             struct merged_injections *kept);
 
 /* Sets the widths of the list to all that n images have, each once. False where there are more than

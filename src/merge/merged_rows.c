@@ -131,22 +131,50 @@ static bool have_planes(const struct merged_rows *m) {
     return false;
 }
 
-struct row_store merged_rows_store(struct merged_rows *m) {
-    struct row_store store = {.context = m,
-                              .row_bytes = sizeof(struct srcfind_source),
-                              .path_bytes = 1,
-                              .date_bytes = 1,
-                              .plane_bytes = have_planes(m),
-                              .read = read_rows,
-                              .write_images = write_images};
+/* Adds the columns that only merged tables have. */
+static void add_image_columns(const struct merged_rows *m, struct columns *columns) {
+    size_t path_bytes = 1, date_bytes = 1, plane_bytes = 1;
     for (int64_t i = 0; i < m->n_images; i++) {
         const struct row_image *shown = &m->images[i].shown;
         if (!shown->path)
             continue;
-        texts_count(shown->path, &store.path_bytes);
-        texts_count(shown->date_obs, &store.date_bytes);
-        if (store.plane_bytes > 0 && shown->plane)
-            texts_count(shown->plane, &store.plane_bytes);
+        texts_count(shown->path, &path_bytes);
+        texts_count(shown->date_obs, &date_bytes);
+        if (shown->plane)
+            texts_count(shown->plane, &plane_bytes);
     }
-    return store;
+    const struct column image_columns[] = {
+        {.shown = {"Image", NULL, "meta.id;meta.file", "path of the image", SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, path),
+         .width = path_bytes,
+         .of_image = true},
+        {.shown = {"Date_obs", NULL, "time.start;obs", "date of the observation of the image",
+                   SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, date_obs),
+         .width = date_bytes,
+         .of_image = true},
+        {.shown = {"Plane", NULL, "meta.number", "plane of the image, as --plane has it",
+                   SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, plane),
+         .width = plane_bytes,
+         .of_image = true},
+        {.shown = {"Frequency", "Hz", "em.freq", "frequency of the image", SRCFIND_REAL, "Hz"},
+         .offset = offsetof(struct row_image, frequency),
+         .width = sizeof(double),
+         .of_image = true}};
+    columns->n = have_planes(m) ? 4 : 2;
+    memcpy(columns->column, image_columns, (size_t)columns->n * sizeof *image_columns);
+}
+
+struct table merged_rows_table(struct merged_rows *m, const struct result *result,
+                               bool options_differ) {
+    struct table table = table_of(result, m->are_gaussians ? TABLE_OF_GAUSSIANS : TABLE_OF_SOURCES);
+    const struct column_facts facts = column_facts_of(&result->options, &result->image);
+    add_image_columns(m, &table.columns);
+    columns_add(&table.columns, &facts, table.kind);
+    table.n_rows = m->n;
+    table.row_bytes = sizeof(struct srcfind_source);
+    table.store = (struct row_store){m, read_rows};
+    table.images = (struct merged_images){m->n_images, options_differ, m, write_images};
+    return table;
 }

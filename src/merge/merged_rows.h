@@ -3,7 +3,7 @@
 #define MERGED_ROWS_H
 
 #include "merge/spool.h"
-#include "output/catalogue.h"
+#include "output/table.h"
 
 /* Rows of an image that are read at a time. */
 enum { MERGED_ROWS_AT_ONCE = 256 };
@@ -48,7 +48,9 @@ bool merged_rows_is_duplicate(const struct merged_rows *m, const struct merged_i
                               int64_t row);
 bool merged_rows_stays(const struct merged_rows *m, const struct merged_image *image, int64_t row);
 
-/* Their store, for writers. `m` must outlive it. */
-struct row_store merged_rows_store(struct merged_rows *m);
+/* Their table, with the columns of the result, and of images before them. `m` and the result must
+ * outlive it. */
+struct table merged_rows_table(struct merged_rows *m, const struct result *result,
+                               bool options_differ);
 
 #endif

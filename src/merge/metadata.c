@@ -45,7 +45,7 @@ static bool are_equal(double a, double b) {
 }
 
 static bool is_kind(const struct kind *kind, const struct merge_input *input, uint64_t hash) {
-    const struct srcfind_image *image = &input->catalogue->image;
+    const struct srcfind_image *image = &input->result->image;
     return kind->options_hash == hash && kind->knows_image == input->knows_image &&
            kind->knows_options == input->knows_options && strcmp(kind->unit, image->unit) == 0 &&
            strcmp(kind->flux_unit, image->flux_unit) == 0 &&
@@ -56,8 +56,8 @@ static bool is_kind(const struct kind *kind, const struct merge_input *input, ui
 /* Finds or adds the kind of a catalogue; -1 where memory ran out. The planes of an image are of one
  * kind. */
 static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
-    const struct srcfind_image *image = &input->catalogue->image;
-    const uint64_t hash = hash_options(&input->catalogue->options, input->plane);
+    const struct srcfind_image *image = &input->result->image;
+    const uint64_t hash = hash_options(&input->result->options, input->plane);
     for (int64_t i = m->n_kinds - 1; i >= 0; i--)
         if (is_kind(&m->kinds[i], input, hash))
             return (int32_t)i;
@@ -67,7 +67,7 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
                         .knows_image = input->knows_image,
                         .knows_options = input->knows_options,
                         .options_hash = hash};
-    if (!options_copy(&kind.options, &input->catalogue->options) ||
+    if (!options_copy(&kind.options, &input->result->options) ||
         !GROW(m->kinds, m->kinds_capacity, m->n_kinds + 1)) {
         options_clear(&kind.options);
         return -1;
@@ -85,7 +85,7 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
 
 bool metadata_add(struct metadata *m, int64_t i, const char *name,
                   const struct merge_input *input) {
-    const struct srcfind_image *image = &input->catalogue->image;
+    const struct srcfind_image *image = &input->result->image;
     const int32_t kind = find_kind(m, input);
     if (kind < 0 || !GROW(m->images, m->images_capacity, i + 1))
         return false;
@@ -296,10 +296,11 @@ static void compare_facts(const struct image_facts *first, const struct image_fa
         image->frequency = NAN;
 }
 
-void metadata_describe(const struct metadata *m, struct srcfind_catalogue *c) {
+bool metadata_describe(const struct metadata *m, struct result *result) {
     int64_t first = -1;
-    c->image = image_empty_metadata();
-    options_default(&c->options);
+    bool are_same = true;
+    result->image = image_empty_metadata();
+    options_default(&result->options);
     for (int64_t i = 0; i < m->n_images; i++) {
         const struct image_facts *facts = &m->images[i];
         if (!facts->name)
@@ -307,13 +308,14 @@ void metadata_describe(const struct metadata *m, struct srcfind_catalogue *c) {
         const struct kind *kind = &m->kinds[facts->kind];
         if (first < 0) {
             first = i;
-            c->options = kind->options;
-            c->image.beam = facts->beam;
-            c->image.frequency = facts->frequency;
+            result->options = kind->options;
+            result->image.beam = facts->beam;
+            result->image.frequency = facts->frequency;
         }
-        take_kind(kind, &c->image);
-        compare_facts(&m->images[first], facts, &c->image);
-        c->options_differ = c->options_differ || !kind->knows_options ||
-                            kind->options_hash != m->kinds[m->images[first].kind].options_hash;
+        take_kind(kind, &result->image);
+        compare_facts(&m->images[first], facts, &result->image);
+        are_same = are_same && kind->knows_options &&
+                   kind->options_hash == kind_of(m, first)->options_hash;
     }
+    return are_same;
 }

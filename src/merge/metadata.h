@@ -3,7 +3,7 @@
 #ifndef METADATA_H
 #define METADATA_H
 
-#include "merge/merge.h"
+#include "merge/merge_input.h"
 
 /* Images of one kind have the same unit, frame and options. */
 struct kind;
@@ -26,7 +26,7 @@ struct metadata {
 
 void metadata_clear(struct metadata *m);
 
-/* Adds what a catalogue tells of image i. `name` must outlive it. False where memory ran out. */
+/* Adds what a result tells of image i. `name` must outlive it. False where memory ran out. */
 bool metadata_add(struct metadata *m, int64_t i, const char *name, const struct merge_input *input);
 
 /* An error where units, frames or columns differ; it names the images. */
@@ -41,8 +41,8 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first);
 /* The same for images without sky coordinates. */
 int64_t metadata_without_sky(const struct metadata *m, const char **first);
 
-/* Sets image and options of the merged catalogue to those of all images, as far as they are the
- * same. */
-void metadata_describe(const struct metadata *m, struct srcfind_catalogue *c);
+/* Sets image and options of a result to those of all images, as far as they are the same. False
+ * where options differ. */
+bool metadata_describe(const struct metadata *m, struct result *result);
 
 #endif

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/arrays.h"
 #include "common/ascii.h"
 #include "input/frame.h"
 #include "input/image.h"
+#include "input/read_table.h"
 #include "input/tables/text_file.h"
 #include "input/usable_beam.h"
 #include "merge/read_injections.h"
+#include "output/columns.h"
 
 /* --- the image --- */
 
@@ -48,7 +49,7 @@ static void take_text(const char *text, char copy[SRCFIND_TEXT]) {
 }
 
 static void take_image(const struct table_file *table, struct read_catalogue *read) {
-    struct srcfind_image *image = &read->catalogue.image;
+    struct srcfind_image *image = &read->result.image;
     take_text(table->unit, image->unit);
     take_text(table->flux_unit, image->flux_unit);
     take_text(table->frame, image->frame);
@@ -69,7 +70,7 @@ static void take_image(const struct table_file *table, struct read_catalogue *re
 /* What the columns tell of the options, where nothing else does. */
 static enum srcfind_status take_options(const struct table_file *table, struct read_catalogue *read,
                                         struct error *error) {
-    struct options *o = &read->catalogue.options;
+    struct options *o = &read->result.options;
     read->knows_options = table->options;
     options_default(o);
     if (table->options && !options_copy(o, table->options))
@@ -137,18 +138,18 @@ static bool copy_column(const struct table_file_column *from, const struct colum
 }
 
 static enum srcfind_status copy_columns(const char *path, const struct table_file *table,
-                                        const struct srcfind_catalogue *c, int64_t first, int64_t n,
+                                        const struct columns *columns, int64_t first, int64_t n,
                                         struct srcfind_source *sources, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    for (int i = 0; i < c->n_columns; i++) {
-        const char *name = c->columns[i].shown.name;
+    for (int i = 0; i < columns->n; i++) {
+        const char *name = columns->column[i].shown.name;
         const struct table_file_column *from = table_file_column(table, name);
         if (!from)
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: there is no column %s: is it a catalogue of srcfind? One of an "
                              "earlier version is to be made again",
                              path, name);
-        if (!copy_column(from, &c->columns[i], sources, first, n))
+        if (!copy_column(from, &columns->column[i], sources, first, n))
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: the column %s has other cells than srcfind writes", path,
                              text_file_quote(name, strlen(name), quote));
@@ -193,12 +194,12 @@ enum { ROWS_AT_ONCE = 512 };
 struct rows_to_spool {
     const char *path;
     struct read_catalogue *read;
-    struct srcfind_catalogue *c; /* of the rows: the catalogue, or its Gaussians */
-    int64_t *at;                 /* where they are in the spool */
+    struct columns columns;
+    int64_t at, n; /* where they are in the spool, and how many */
+    int64_t n_negative;
     bool has_begun, has_lon;
     struct srcfind_source *rows; /* ROWS_AT_ONCE of them */
     struct sources_of *of;       /* of Gaussians; else NULL */
-    int64_t capacity;            /* of the rows in memory, without a spool */
 };
 
 static enum srcfind_status spool_error(const char *path, struct error *error) {
@@ -218,12 +219,12 @@ struct sources_of {
 
 /* The next source; NULL: there is none, or it cannot be read. */
 static const struct srcfind_source *next_source(struct sources_of *of) {
-    const struct srcfind_catalogue *c = &of->read->catalogue;
-    if (of->i == c->n_sources)
+    const int64_t n = of->read->result.sources.n;
+    if (of->i == n)
         return NULL;
     if (of->i < of->first + of->n)
         return &of->rows[of->i - of->first];
-    const int64_t left = c->n_sources - of->i;
+    const int64_t left = n - of->i;
     of->first = of->i;
     of->n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
     return spool_read(of->read->spool, of->rows, (size_t)of->n * sizeof *of->rows,
@@ -260,7 +261,7 @@ static enum srcfind_status other_gaussians(const char *path, struct error *error
 static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
     for (int64_t i = 0; i < n; i++) {
         r->has_lon = r->has_lon || isfinite(r->rows[i].lon);
-        r->c->n_negative += (r->rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
+        r->n_negative += (r->rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
         if (r->of && !goes_with(r->of, &r->rows[i]))
             return other_gaussians(r->path, error);
     }
@@ -279,25 +280,20 @@ static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct tabl
             return status;
         take_image(table, r->read);
     }
-    catalogue_name_columns(r->c);
-    if (r->read->spool)
-        *r->at = spool_reserve(r->read->spool, (size_t)table->n_rows_most * sizeof *r->rows);
+    const struct column_facts facts =
+        column_facts_of(&r->read->result.options, &r->read->result.image);
+    columns_add(&r->columns, &facts, r->of ? TABLE_OF_GAUSSIANS : TABLE_OF_SOURCES);
+    r->at = spool_reserve(r->read->spool, (size_t)table->n_rows_most * sizeof *r->rows);
     return SRCFIND_OK;
 }
 
 /* Keeps n rows, which were copied. */
 static enum srcfind_status keep_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
-    struct srcfind_catalogue *c = r->c;
-    const size_t size = (size_t)n * sizeof *r->rows;
-    if (r->read->spool)
-        return spool_write(r->read->spool, r->rows, size,
-                           *r->at + c->n_sources * (int64_t)sizeof *r->rows)
-                   ? SRCFIND_OK
-                   : spool_error(r->path, error);
-    if (!GROW(c->sources, r->capacity, c->n_sources + n))
-        return error_memory(error, "reading a catalogue");
-    memcpy(c->sources + c->n_sources, r->rows, size);
-    return SRCFIND_OK;
+    const int64_t at = r->at + r->n * (int64_t)sizeof *r->rows;
+    r->n += n;
+    return spool_write(r->read->spool, r->rows, (size_t)n * sizeof *r->rows, at)
+               ? SRCFIND_OK
+               : spool_error(r->path, error);
 }
 
 static enum srcfind_status take_block(void *context, const struct table_file *table,
@@ -307,12 +303,11 @@ static enum srcfind_status take_block(void *context, const struct table_file *ta
     for (int64_t first = 0, n; status == SRCFIND_OK && first < table->n_rows; first += n) {
         n = table->n_rows - first < ROWS_AT_ONCE ? table->n_rows - first : ROWS_AT_ONCE;
         memset(r->rows, 0, (size_t)n * sizeof *r->rows);
-        status = copy_columns(r->path, table, r->c, first, n, r->rows, error);
+        status = copy_columns(r->path, table, &r->columns, first, n, r->rows, error);
         if (status == SRCFIND_OK)
             status = look_at_rows(r, n, error);
         if (status == SRCFIND_OK)
             status = keep_rows(r, n, error);
-        r->c->n_sources += n;
     }
     return status;
 }
@@ -323,31 +318,33 @@ static enum srcfind_status read_rows(struct rows_to_spool *r, struct table_file 
     const struct table_sink sink = {take_block, r};
     r->rows = malloc(ROWS_AT_ONCE * sizeof *r->rows);
     *table = (struct table_file){0};
-    const enum srcfind_status status = r->rows
-                                           ? table_file_read_blocks(r->path, &sink, table, error)
-                                           : error_memory(error, "reading a catalogue");
+    const enum srcfind_status status = r->rows ? read_table_blocks(r->path, &sink, table, error)
+                                               : error_memory(error, "reading a catalogue");
     free(r->rows);
     return status;
 }
 
 /* Images without sky coordinates have the columns, too, but no frame, and empty cells. */
-static void forget_coordinates(struct srcfind_catalogue *c) {
-    if (*c->image.frame)
+static void forget_coordinates(struct srcfind_image *image) {
+    if (*image->frame)
         return;
-    *c->image.lon_name = '\0';
-    *c->image.lat_name = '\0';
+    *image->lon_name = '\0';
+    *image->lat_name = '\0';
 }
 
-enum srcfind_status read_catalogue_to(struct spool *spool, const char *path,
-                                      struct read_catalogue *read, struct error *error) {
+enum srcfind_status read_catalogue(struct spool *spool, const char *path,
+                                   struct read_catalogue *read, struct error *error) {
     struct table_file table;
-    *read = (struct read_catalogue){.catalogue = {.image = image_empty_metadata()}, .spool = spool};
-    struct srcfind_catalogue *c = &read->catalogue;
-    struct rows_to_spool rows = {.path = path, .read = read, .c = c, .at = &read->kept.at};
+    *read = (struct read_catalogue){.result = {.image = image_empty_metadata()}, .spool = spool};
+    struct srcfind_image *image = &read->result.image;
+    struct rows_to_spool rows = {.path = path, .read = read};
     enum srcfind_status status = read_rows(&rows, &table, error);
+    read->result.sources.n = rows.n;
+    read->result.sources.n_negative = rows.n_negative;
+    read->kept.at = rows.at;
     if (status == SRCFIND_OK && !rows.has_lon)
-        forget_coordinates(c);
-    if (status == SRCFIND_OK && !(c->image.path = strdup(table.image ? table.image : "")))
+        forget_coordinates(image);
+    if (status == SRCFIND_OK && !(image->path = strdup(table.image ? table.image : "")))
         status = error_memory(error, "reading a catalogue");
     read->entry = table.entry;
     table.entry = NULL;
@@ -355,38 +352,19 @@ enum srcfind_status read_catalogue_to(struct spool *spool, const char *path,
     return status;
 }
 
-enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
-                                   struct error *error) {
-    return read_catalogue_to(NULL, path, read, error);
-}
-
-/* Makes a catalogue of Gaussians without rows. NULL where memory ran out. */
-static struct srcfind_catalogue *begin_gaussians(const struct srcfind_catalogue *of) {
-    struct srcfind_catalogue *c = malloc(sizeof *c);
-    if (!c)
-        return NULL;
-    *c = *of;
-    c->of_sources = of;
-    c->sources = NULL;
-    c->n_sources = c->n_negative = 0;
-    return c;
-}
-
 /* Each source has as many Gaussians as it says, one at least, in its place, with its flux. */
 enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
                                              struct error *error) {
     struct table_file table;
     struct sources_of of = {.read = read, .rows = malloc(ROWS_AT_ONCE * sizeof *of.rows)};
-    struct srcfind_catalogue *c = read->catalogue.gaussian_rows = begin_gaussians(&read->catalogue);
-    struct rows_to_spool rows = {
-        .path = path, .read = read, .c = c, .at = &read->kept.gaussians_at, .of = &of};
-    enum srcfind_status status =
-        c && of.rows ? SRCFIND_OK : error_memory(error, "reading a table of Gaussians");
-    if (status == SRCFIND_OK) {
-        status = read_rows(&rows, &table, error);
-        table_file_clear(&table);
-    }
-    if (status == SRCFIND_OK && of.i < read->catalogue.n_sources)
+    struct rows_to_spool rows = {.path = path, .read = read, .of = &of};
+    if (!of.rows)
+        return error_memory(error, "reading a table of Gaussians");
+    enum srcfind_status status = read_rows(&rows, &table, error);
+    table_file_clear(&table);
+    read->kept.gaussians_at = rows.at;
+    read->kept.n_gaussians = rows.n;
+    if (status == SRCFIND_OK && of.i < read->result.sources.n)
         status = other_gaussians(path, error);
     free(of.rows);
     return status;
@@ -394,16 +372,11 @@ enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catal
 
 enum srcfind_status read_catalogue_injections(const char *path, struct read_catalogue *read,
                                               struct error *error) {
-    return read_injections(path, &read->catalogue.injections, &read->catalogue.injected_area,
-                           error);
+    return read_injections(path, &read->result.injections, error);
 }
 
 void read_catalogue_clear(struct read_catalogue *read) {
-    free(read->catalogue.sources);
-    free(read->catalogue.injections.all);
-    free(read->catalogue.gaussian_rows);
-    options_clear(&read->catalogue.options);
-    image_clear_metadata(&read->catalogue.image);
+    result_clear(&read->result);
     free(read->entry);
     *read = (struct read_catalogue){0};
 }

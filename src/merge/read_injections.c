@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/table_file.h"
+#include "input/read_table.h"
 
 /* The columns, and where a source has their values; those of Found and Area are elsewhere. */
 static const struct {
@@ -22,7 +22,7 @@ static const struct {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Copies the cells. False where a column is missing. */
-static bool copy_columns(const struct table_file *table, struct injections *list, double *area) {
+static bool copy_columns(const struct table_file *table, struct injections *list) {
     const struct table_file_column *found = table_file_column(table, "Found");
     const struct table_file_column *of_area = table_file_column(table, "Area");
     for (int i = 0; i < COLUMNS; i++) {
@@ -40,7 +40,7 @@ static bool copy_columns(const struct table_file *table, struct injections *list
         list->all[row].is_added = isfinite(list->all[row].flux);
         list->all[row].is_found = table_file_real(found, row) == 1;
     }
-    *area = list->n > 0 ? table_file_real(of_area, 0) : 1;
+    list->area = list->n > 0 ? table_file_real(of_area, 0) : 1;
     return true;
 }
 
@@ -71,11 +71,11 @@ static bool find_widths(struct injections *list) {
     return list->n == list->n_a_width * list->n_widths;
 }
 
-enum srcfind_status read_injections(const char *path, struct injections *list, double *area,
+enum srcfind_status read_injections(const char *path, struct injections *list,
                                     struct error *error) {
     struct table_file table;
     *list = (struct injections){0};
-    enum srcfind_status status = table_file_read(path, NULL, &table, error);
+    enum srcfind_status status = read_table(path, NULL, &table, error);
     if (status == SRCFIND_OK) {
         list->n = table.n_rows;
         list->all = calloc((size_t)list->n + 1, sizeof *list->all);
@@ -83,7 +83,7 @@ enum srcfind_status read_injections(const char *path, struct injections *list, d
             status = error_memory(error, "reading a list of injected sources");
     }
     if (status == SRCFIND_OK &&
-        (!copy_columns(&table, list, area) || !find_widths(list) || !(*area > 0)))
+        (!copy_columns(&table, list) || !find_widths(list) || !(list->area > 0)))
         status =
             error_set(error, SRCFIND_ERROR_INPUT,
                       "%s: this is no list of injected sources as srcfind writes it: make it and "

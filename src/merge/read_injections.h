@@ -8,7 +8,6 @@
 
 /* Reads the values that were written, to the last bit, and the area over which the sources are
  * spread. An error: the file has no such list. The caller frees list->all, also after an error. */
-enum srcfind_status read_injections(const char *path, struct injections *list, double *area,
-                                    struct error *error);
+enum srcfind_status read_injections(const char *path, struct injections *list, struct error *error);
 
 #endif

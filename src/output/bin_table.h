@@ -1,21 +1,16 @@
-/* Tables beside a catalogue that are not of its rows: bins of completeness and of reliability, and
- * the sources that were injected for completeness. */
+/* Tables that are not of sources: bins of completeness and of reliability, and the sources that
+ * were injected for completeness. */
 #ifndef BIN_TABLE_H
 #define BIN_TABLE_H
 
-struct srcfind_catalogue;
-struct bin_rows;
+#include "output/table.h"
 
-enum bin_table { BINS_COMPLETENESS, BINS_RELIABILITY, BINS_INJECTIONS, BIN_TABLES };
+/* Makes the table of this kind of a result, which has the injections or, for reliability, the
+ * sources. False where memory ran out; the table is to be cleared then, too. */
+bool bin_table_make(const struct result *result, enum table_kind kind, struct table *table);
 
-/* A table of a catalogue, which has its options and, but for reliability, the injections.
- * Completeness: of an image, bins of S/N and of flux; of a merged catalogue those of flux alone.
- * The members that are not its rows and columns are those of the catalogue, which must outlive it
- * and owns it. NULL where memory ran out. */
-const struct srcfind_catalogue *catalogue_bins(struct srcfind_catalogue *catalogue,
-                                               enum bin_table table);
-
-/* rows may be NULL. */
-void bin_rows_free(struct bin_rows *rows);
+/* The same of the completeness of many images: bins of flux alone. */
+bool bin_table_merged(const struct result *result, const struct merged_images *images,
+                      struct table *table);
 
 #endif

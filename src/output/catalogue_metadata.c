@@ -13,10 +13,9 @@ static double local(const struct srcfind_background *noise, double number) {
     return noise->box > 0 ? number : (double)NAN;
 }
 
-int catalogue_metadata(const struct srcfind_catalogue *c,
-                       struct metadata_item items[MOST_METADATA]) {
-    const struct srcfind_image *image = &c->image;
-    const struct srcfind_background *noise = &c->background;
+int catalogue_metadata(const struct result *result, struct metadata_item items[MOST_METADATA]) {
+    const struct srcfind_image *image = &result->image;
+    const struct srcfind_background *noise = &result->background;
     const char *unit = units_vounit(image->unit);
     const struct metadata_item all[] = {
 #define METADATA_TEXT(name, keyword, value, member) {name, keyword, value, NAN, NULL},

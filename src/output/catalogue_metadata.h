@@ -2,7 +2,7 @@
 #ifndef CATALOGUE_METADATA_H
 #define CATALOGUE_METADATA_H
 
-#include "output/catalogue.h"
+#include "output/result.h"
 
 /* A text, or a number where text is NULL. */
 struct metadata_item {
@@ -13,8 +13,7 @@ struct metadata_item {
 
 enum { MOST_METADATA = 32 };
 
-/* Writes the items that are known, and returns their number. The texts belong to the catalogue. */
-int catalogue_metadata(const struct srcfind_catalogue *catalogue,
-                       struct metadata_item items[MOST_METADATA]);
+/* Writes the items that are known, and returns their number. The texts belong to the result. */
+int catalogue_metadata(const struct result *result, struct metadata_item items[MOST_METADATA]);
 
 #endif

@@ -3,7 +3,7 @@
 #define COLUMN_LIST_H
 
 #include "common/error.h"
-#include "output/catalogue.h"
+#include "output/columns.h"
 
 /* Room for a name. JSON has room for so many letters in each row; the names of srcfind are shorter.
  */

@@ -3,10 +3,10 @@
 
 #include "output/writer.h"
 
-static bool csv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    const int n = catalogue->n_columns;
+static bool csv_begin(const struct table *table, FILE *stream) {
+    const int n = table->columns.n;
     for (int i = 0; i < n; i++)
-        fprintf(stream, "%s%c", catalogue->columns[i].shown.name, i + 1 < n ? ',' : '\n');
+        fprintf(stream, "%s%c", table->columns.column[i].shown.name, i + 1 < n ? ',' : '\n');
     return true;
 }
 
@@ -29,15 +29,14 @@ static char *put_text(const char *text, char *to) {
     return to;
 }
 
-static size_t csv_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                       char *text) {
-    const int n = catalogue->n_columns;
+static size_t csv_rows(const struct table *table, const struct rows *rows, char *text) {
+    const int n = table->columns.n;
     char *to = text;
     for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
-            const struct column *column = &catalogue->columns[i];
-            to = column_is_free_text(column) ? put_text(catalogue_value(rows, row, column).text, to)
-                                             : to + catalogue_cell(rows, row, column, to);
+            const struct column *column = &table->columns.column[i];
+            to = column_is_free_text(column) ? put_text(cell_get(rows, row, column).text, to)
+                                             : to + cell_print(rows, row, column, to);
             *to++ = i + 1 < n ? ',' : '\n';
         }
     }

@@ -57,27 +57,26 @@ static bool write_item(const struct metadata_item *item, FILE *stream) {
     return true;
 }
 
-static bool ecsv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static bool ecsv_begin(const struct table *table, FILE *stream) {
     struct metadata_item items[MOST_METADATA];
-    const int n_columns = catalogue->n_columns, n_items = catalogue_metadata(catalogue, items);
+    const int n_columns = table->columns.n, n_items = catalogue_metadata(table->of, items);
     bool ok = true;
     fputs("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n", stream);
     for (int i = 0; ok && i < n_columns; i++)
-        ok = write_column(&catalogue->columns[i].shown, stream);
+        ok = write_column(&table->columns.column[i].shown, stream);
     fputs("# meta:\n", stream);
     for (int i = 0; ok && i < n_items; i++)
         ok = write_item(&items[i], stream);
-    if (!catalogue->options_differ)
-        ok = ok && json_print(options_json(&catalogue->options), "#   options: ", "\n", stream);
+    if (!table->images.options_differ)
+        ok = ok && json_print(options_json(&table->of->options), "#   options: ", "\n", stream);
     fputs("# schema: astropy-2.0\n", stream);
-    return ok && csv_writer.begin(catalogue, stream);
+    return ok && csv_writer.begin(table, stream);
 }
 
 static const char *const suffixes[] = {".ecsv", ".ecsv.gz", NULL};
 
-static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                        char *text) {
-    return csv_writer.rows(catalogue, rows, text);
+static size_t ecsv_rows(const struct table *table, const struct rows *rows, char *text) {
+    return csv_writer.rows(table, rows, text);
 }
 
 const struct writer ecsv_writer = {

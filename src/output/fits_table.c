@@ -27,17 +27,17 @@ static void add_of_column(struct cards *cards, const char *stem, int i, const ch
     cards_add_text(cards, header_keyword(stem, i + 1).text, text ? text : "");
 }
 
-static void add_columns(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+static void add_columns(const struct table *table, struct cards *cards) {
     char text[24];
-    for (int i = 0; i < catalogue->n_columns; i++) {
-        const struct srcfind_column *column = &catalogue->columns[i].shown;
-        snprintf(text, sizeof text, "%zuA", catalogue->columns[i].width);
+    for (int i = 0; i < table->columns.n; i++) {
+        const struct srcfind_column *column = &table->columns.column[i].shown;
+        snprintf(text, sizeof text, "%zuA", table->columns.column[i].width);
         add_of_column(cards, "TTYPE", i, column->name);
         add_of_column(cards, "TFORM", i,
                       column->kind == SRCFIND_STRING ? text
                       : column->kind == SRCFIND_REAL ? "D"
                                                      : "K");
-        if (catalogue->columns[i].may_be_empty)
+        if (table->columns.column[i].may_be_empty)
             cards_add_integer(cards, header_keyword("TNULL", i + 1).text, SRCFIND_EMPTY);
         add_of_column(cards, "TUNIT", i, column->vounit);
         add_of_column(cards, "TUCD", i, column->ucd);
@@ -45,9 +45,9 @@ static void add_columns(const struct srcfind_catalogue *catalogue, struct cards 
     }
 }
 
-static void add_metadata(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+static void add_metadata(const struct table *table, struct cards *cards) {
     struct metadata_item items[MOST_METADATA];
-    const int n = catalogue_metadata(catalogue, items);
+    const int n = catalogue_metadata(table->of, items);
     for (int i = 0; i < n; i++) {
         if (items[i].text)
             cards_add_text(cards, keyword_of(&items[i]), items[i].text);
@@ -65,23 +65,18 @@ static void add_primary(struct cards *cards) {
     cards_end(cards);
 }
 
-/* Names of tables: what their rows are, in large letters. */
-static const char *const extension_names[] = {
-    "SOURCES", "GAUSSIANS", "PLANES", "COMPLETENESS_BINS", "RELIABILITY_BINS", "INJECTIONS"};
-enum { EXTENSION_NAMES = sizeof extension_names / sizeof *extension_names };
-
-/* The index of a name, in letters of any case; -1 if there is none. */
-static int find_extension(const char *name) {
-    for (int i = 0; i < EXTENSION_NAMES; i++)
-        if (ascii_same(name, extension_names[i]))
-            return i;
-    return -1;
+/* The name of a table: what its rows are, in large letters. */
+static void add_extension_name(enum table_kind kind, struct cards *cards) {
+    char name[24] = "";
+    for (size_t i = 0; i < sizeof name - 1 && table_words[kind].rows[i]; i++)
+        name[i] = ascii_upper(table_words[kind].rows[i]);
+    cards_add_text(cards, "EXTNAME", name);
 }
 
 /* Adds the header of the image, as PyBDSF does: pipelines read its shape and coordinates. */
-static void add_image_header(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+static void add_image_header(const struct table *table, struct cards *cards) {
     char line[2 * CARD];
-    for (const char *at = catalogue->header; at && *at; at += strcspn(at, "\n") + 1) {
+    for (const char *at = table->of->origin.header; at && *at; at += strcspn(at, "\n") + 1) {
         const size_t length = strcspn(at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, at);
         if (length <= CARD - 8) /* of a longer one, the end would be a line of its own */
@@ -89,24 +84,25 @@ static void add_image_header(const struct srcfind_catalogue *catalogue, struct c
     }
 }
 
-static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static bool fits_begin(const struct table *table, FILE *stream) {
     struct cards cards = {0};
     size_t widths[MOST_COLUMNS];
     add_primary(&cards);
     cards_add_text(&cards, "XTENSION", "BINTABLE");
     cards_add_integer(&cards, "BITPIX", 8);
     cards_add_integer(&cards, "NAXIS", 2);
-    cards_add_integer(&cards, "NAXIS1", (int64_t)row_bytes_widths(catalogue, widths));
-    cards_add_integer(&cards, "NAXIS2", catalogue->n_sources);
+    cards_add_integer(&cards, "NAXIS1", (int64_t)row_bytes_widths(table, widths));
+    cards_add_integer(&cards, "NAXIS2", table->n_rows);
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
-    cards_add_integer(&cards, "TFIELDS", catalogue->n_columns);
-    cards_add_text(&cards, "EXTNAME", extension_names[find_extension(catalogue_kind(catalogue))]);
+    cards_add_integer(&cards, "TFIELDS", table->columns.n);
+    add_extension_name(table->kind, &cards);
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
-    add_columns(catalogue, &cards);
-    add_metadata(catalogue, &cards);
-    add_image_header(catalogue, &cards);
-    option_cards_add(&cards, "catalogue", !catalogue->options_differ ? &catalogue->options : NULL);
+    add_columns(table, &cards);
+    add_metadata(table, &cards);
+    add_image_header(table, &cards);
+    option_cards_add(&cards, "catalogue",
+                     !table->images.options_differ ? &table->of->options : NULL);
     const bool ok = cards_end(&cards);
     if (ok)
         fwrite(cards.text, CARD, (size_t)cards.n, stream);
@@ -114,21 +110,20 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     return ok;
 }
 
-static size_t fits_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                        char *text) {
+static size_t fits_rows(const struct table *table, const struct rows *rows, char *text) {
     size_t widths[MOST_COLUMNS];
     unsigned char *to = (unsigned char *)text;
-    row_bytes_widths(catalogue, widths);
+    row_bytes_widths(table, widths);
     for (int64_t row = 0; row < rows->n; row++)
-        to += row_bytes_put(catalogue, rows, row, widths, to);
+        to += row_bytes_put(table, rows, row, widths, to);
     return (size_t)(to - (unsigned char *)text);
 }
 
 /* Fills the last block. */
-static void fits_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static void fits_end(const struct table *table, FILE *stream) {
     static const char zeros[FITS_BLOCK];
     size_t widths[MOST_COLUMNS];
-    const int64_t size = catalogue->n_sources * (int64_t)row_bytes_widths(catalogue, widths);
+    const int64_t size = table->n_rows * (int64_t)row_bytes_widths(table, widths);
     fwrite(zeros, 1, (size_t)((FITS_BLOCK - size % FITS_BLOCK) % FITS_BLOCK), stream);
 }
 
@@ -142,8 +137,12 @@ struct content {
 
 static bool is_catalogue(const struct hdu *hdu) {
     char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
-    return header_text(&hdu->header, "EXTNAME", name, sizeof name) && find_extension(name) >= 0 &&
-           header_text(&hdu->header, "SRCFIND", version, sizeof version);
+    int kind = 0;
+    if (!header_text(&hdu->header, "EXTNAME", name, sizeof name))
+        return false;
+    while (kind < TABLE_KINDS && !ascii_same(name, table_words[kind].rows))
+        kind++;
+    return kind < TABLE_KINDS && header_text(&hdu->header, "SRCFIND", version, sizeof version);
 }
 
 static struct content content_of(const char *path) {

@@ -57,7 +57,7 @@ static cJSON *beam_json(const struct srcfind_image *image) {
     return json_end(&beam);
 }
 
-/* Of an image of a merged catalogue, axes and pixels may not be known: n_axes is 0 then. */
+/* Of an image of a merged table, axes and pixels may not be known: n_axes is 0 then. */
 static cJSON *image_json(const struct srcfind_image *image) {
     struct json_tree object = json_object();
     const int64_t shape[] = {image->height, image->width};
@@ -102,10 +102,10 @@ static cJSON *local_json(const struct srcfind_background *b) {
     return json_end(&object);
 }
 
-static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
-    const struct srcfind_background *b = &catalogue->background;
+static cJSON *background_json(const struct result *result) {
+    const struct srcfind_background *b = &result->background;
     struct json_tree object = json_object();
-    add_real(&object, "kappa", catalogue->options.noise.kappa);
+    add_real(&object, "kappa", result->options.noise.kappa);
     add_real(&object, "median", b->median);
     add_real(&object, "rms", b->rms);
     add_real(&object, "mean", b->mean);
@@ -121,14 +121,8 @@ static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     return json_end(&object);
 }
 
-/* The catalogue of the sources, also where the rows are Gaussians. */
-static const struct srcfind_catalogue *sources_of(const struct srcfind_catalogue *catalogue) {
-    return catalogue->of_sources ? catalogue->of_sources : catalogue;
-}
-
-static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
-    const struct srcfind_catalogue *sources = sources_of(catalogue);
-    const struct options *o = &catalogue->options;
+static cJSON *detection_json(const struct result *result) {
+    const struct options *o = &result->options;
     char text[OPTIONS_TEXT];
     const char *connectivity = options_get(o, "connectivity", text);
     struct json_tree object = json_object();
@@ -148,14 +142,14 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
         add_real(&object, "blank", o->image.blank);
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
-    add_integer(&object, "n_sources", sources->n_sources);
+    add_integer(&object, "n_sources", result->sources.n);
     if (o->negative)
-        add_integer(&object, "n_negative", sources->n_negative);
+        add_integer(&object, "n_negative", result->sources.n_negative);
     return json_end(&object);
 }
 
-static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
-    const struct srcfind_quality *q = &catalogue->quality;
+static cJSON *quality_json(const struct result *result) {
+    const struct srcfind_quality *q = &result->quality;
     struct json_tree object = json_object();
     add_real(&object, "zeros", q->zeros);
     add_real(&object, "rms_p10", q->rms_p10);
@@ -169,16 +163,15 @@ static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
     add_real(&object, "background_p90", q->background_p90);
     add_real(&object, "widest_left_out", q->widest_left_out);
     add_real(&object, "negative",
-             catalogue->options.negative ? (double)sources_of(catalogue)->n_negative : (double)NAN);
+             result->options.negative ? (double)result->sources.n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);
     return json_end(&object);
 }
 
-/* Of the catalogue of the sources, also where the rows are others. */
-static cJSON *reliability_json(const struct srcfind_catalogue *catalogue) {
+static cJSON *reliability_json(const struct result *result) {
     struct reliability_bin bins[RELIABILITY_BINS];
     struct json_tree array = json_array();
-    reliability_count(sources_of(catalogue), bins);
+    reliability_count(result, bins);
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         struct json_tree bin = json_object();
         add_real(&bin, "low", bins[i].low);
@@ -211,10 +204,10 @@ static cJSON *completeness_bins_json(const struct completeness_bin *bins, int n)
 }
 
 /* NULL where memory ran out. */
-static cJSON *completeness_json(const struct srcfind_catalogue *catalogue) {
+static cJSON *completeness_json(const struct result *result) {
     struct completeness c;
     struct json_tree object = json_object();
-    if (!completeness_count(&catalogue->injections, &c)) {
+    if (!completeness_count(&result->injections, &c)) {
         completeness_clear(&c);
         cJSON_Delete(json_end(&object));
         return NULL;
@@ -226,10 +219,10 @@ static cJSON *completeness_json(const struct srcfind_catalogue *catalogue) {
 }
 
 /* The notes on the image and its sources. */
-static cJSON *notes_json(const struct srcfind_catalogue *catalogue) {
+static cJSON *notes_json(const struct result *result) {
     struct json_tree array = json_array();
     const char *note;
-    for (int i = 0; (note = catalogue_note(catalogue, i)); i++)
+    for (int i = 0; (note = result_note(result, i)); i++)
         json_add(&array, NULL, json_string(note));
     return json_end(&array);
 }
@@ -243,10 +236,10 @@ static cJSON *column_json(const struct srcfind_column *column) {
     return json_end(&object);
 }
 
-static cJSON *columns_json(const struct srcfind_catalogue *catalogue) {
+static cJSON *columns_json(const struct table *table) {
     struct json_tree array = json_array();
-    for (int i = 0; i < catalogue->n_columns; i++)
-        json_add(&array, NULL, column_json(&catalogue->columns[i].shown));
+    for (int i = 0; i < table->columns.n; i++)
+        json_add(&array, NULL, column_json(&table->columns.column[i].shown));
     return json_end(&array);
 }
 
@@ -256,47 +249,48 @@ static bool write_member(const char *name, cJSON *value, FILE *stream) {
     return json_print(value, "", ",\n", stream);
 }
 
-/* Writes what a catalogue says of its image, between `srcfind` and `columns`. */
-static bool write_image(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    return write_member("image", image_json(&catalogue->image), stream) &&
-           write_member("options", options_json(&catalogue->options), stream) &&
-           write_member("background", background_json(catalogue), stream) &&
-           write_member("detection", detection_json(catalogue), stream) &&
-           write_member("quality", quality_json(catalogue), stream) &&
-           (!catalogue->options.negative ||
-            write_member("reliability", reliability_json(catalogue), stream)) &&
-           (catalogue->options.completeness == 0 || catalogue->of_sources ||
-            write_member("completeness", completeness_json(catalogue), stream)) &&
-           write_member("notes", notes_json(catalogue), stream);
+/* Writes what a result says of its image, between `srcfind` and `columns`. */
+static bool write_image(const struct result *result, enum table_kind kind, FILE *stream) {
+    const bool is_catalogue = kind == TABLE_OF_SOURCES || kind == TABLE_OF_CHOSEN;
+    return write_member("image", image_json(&result->image), stream) &&
+           write_member("options", options_json(&result->options), stream) &&
+           write_member("background", background_json(result), stream) &&
+           write_member("detection", detection_json(result), stream) &&
+           write_member("quality", quality_json(result), stream) &&
+           (!result->options.negative ||
+            write_member("reliability", reliability_json(result), stream)) &&
+           (result->options.completeness == 0 || !is_catalogue ||
+            write_member("completeness", completeness_json(result), stream)) &&
+           write_member("notes", notes_json(result), stream);
 }
 
-/* The same for a merged catalogue. */
-static bool write_images(const struct srcfind_catalogue *catalogue, FILE *stream) {
+/* The same for a table of many images. */
+static bool write_images(const struct table *table, FILE *stream) {
     fputs("\"images\":", stream);
-    const bool ok = catalogue->store->write_images(catalogue->store->context, stream);
+    const bool ok = table->images.write(table->images.context, stream);
     fputs(",\n", stream);
     return ok && write_member("options",
-                              !catalogue->options_differ ? options_json(&catalogue->options)
-                                                         : cJSON_CreateNull(),
+                              !table->images.options_differ ? options_json(&table->of->options)
+                                                            : cJSON_CreateNull(),
                               stream);
 }
 
-static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static bool json_begin(const struct table *table, FILE *stream) {
     fputs("{", stream);
     const bool ok = write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
-                    (catalogue_is_merged(catalogue) ? write_images(catalogue, stream)
-                                                    : write_image(catalogue, stream)) &&
-                    write_member("columns", columns_json(catalogue), stream);
-    fprintf(stream, "\"%s\":[\n", catalogue_kind(catalogue));
+                    (table->images.n > 0 ? write_images(table, stream)
+                                         : write_image(table->of, table->kind, stream)) &&
+                    write_member("columns", columns_json(table), stream);
+    fprintf(stream, "\"%s\":[\n", table_words[table->kind].rows);
     return ok;
 }
 
-bool json_write_entry(const struct srcfind_catalogue *catalogue, FILE *stream) {
+bool json_write_entry(const struct result *result, FILE *stream) {
     fputc('{', stream);
-    const bool ok = write_member("image", image_json(&catalogue->image), stream) &&
-                    write_member("background", background_json(catalogue), stream);
+    const bool ok = write_member("image", image_json(&result->image), stream) &&
+                    write_member("background", background_json(result), stream);
     fputs("\"detection\":", stream);
-    return ok && json_print(detection_json(catalogue), "", "}", stream);
+    return ok && json_print(detection_json(result), "", "}", stream);
 }
 
 bool json_write_known(const struct srcfind_image *image, FILE *stream) {
@@ -310,10 +304,10 @@ struct names {
     char text[MOST_COLUMNS][NAME_TEXT];
 };
 
-static void name_cells(const struct srcfind_catalogue *catalogue, struct names *names) {
-    for (int i = 0; i < catalogue->n_columns; i++)
+static void name_cells(const struct table *table, struct names *names) {
+    for (int i = 0; i < table->columns.n; i++)
         names->length[i] = (size_t)snprintf(names->text[i], NAME_TEXT, "%c\"%s\":", i ? ',' : '{',
-                                            catalogue->columns[i].shown.name);
+                                            table->columns.column[i].shown.name);
 }
 
 static char *put_null(char *to) {
@@ -340,8 +334,8 @@ static char *json_cell(const struct rows *rows, int64_t row, const struct column
                        char *to) {
     const bool is_text = column->shown.kind == SRCFIND_STRING;
     if (column_is_free_text(column))
-        return put_string(catalogue_value(rows, row, column).text, to);
-    const int length = catalogue_cell(rows, row, column, to + is_text);
+        return put_string(cell_get(rows, row, column).text, to);
+    const int length = cell_print(rows, row, column, to + is_text);
     if (length == 0)
         return put_null(to);
     if (!is_text)
@@ -350,16 +344,15 @@ static char *json_cell(const struct rows *rows, int64_t row, const struct column
     return to + length + 2;
 }
 
-static size_t json_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                        char *text) {
-    const int n = catalogue->n_columns;
+static size_t json_rows(const struct table *table, const struct rows *rows, char *text) {
+    const int n = table->columns.n;
     struct names names;
     char *to = text;
-    name_cells(catalogue, &names);
+    name_cells(table, &names);
     for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
             memcpy(to, names.text[i], names.length[i]);
-            to = json_cell(rows, row, &catalogue->columns[i], to + names.length[i]);
+            to = json_cell(rows, row, &table->columns.column[i], to + names.length[i]);
         }
         *to++ = '}';
         if (row + 1 < rows->n || !rows->are_last)

@@ -2,11 +2,11 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "output/catalogue.h"
+#include "output/result.h"
 
-/* Writes an object with the members image, background and detection of a catalogue. False where
+/* Writes an object with the members image, background and detection of a result. False where
  * memory ran out. */
-bool json_write_entry(const struct srcfind_catalogue *catalogue, FILE *stream);
+bool json_write_entry(const struct result *result, FILE *stream);
 
 /* The same where only the image is known. */
 bool json_write_known(const struct srcfind_image *image, FILE *stream);

@@ -14,7 +14,7 @@ enum map {
 
 #define MAP(id, name, suffix, quantity, has_unit, needs)
 #define TABLE(id, name, what, kind, extension, columns) TABLE_##id,
-enum table {
+enum table_id {
 #include "output/products.inc"
     TABLES
 };

@@ -3,26 +3,16 @@
 #include <string.h>
 
 #include "common/format_double.h"
-#include "output/catalogue.h"
 #include "output/ellipses.h"
+#include "output/table.h"
 #include "output/writer.h"
 
 enum { ROW_BYTES = 12 * FORMAT_TEXT };
 
-static char *add_text(char *to, const char *text) {
-    const size_t length = strlen(text);
-    memcpy(to, text, length);
-    return to + length;
-}
-
-static char *add_number(char *to, double value) {
-    return to + format_double(value, to);
-}
-
 /* --- DS9 (https://ds9.si.edu/doc/ref/region.html) --- */
 
-static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    const struct frame *frame = ellipses_frame(&catalogue->image);
+static bool reg_begin(const struct table *table, FILE *stream) {
+    const struct frame *frame = ellipses_frame(&table->of->image);
     fputs("# Region file format: DS9 version 4.1\n"
           "global color=green\n",
           stream);
@@ -33,77 +23,74 @@ static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
 /* DS9's angle is that of the first axis from the x axis, which points west: 90 degrees before
  * north, and before the y axis. Its pixels are counted from 1. A frame holds for
  * the lines that follow, too: after a source in pixels comes that of the others again. */
-static char *reg_row(const struct srcfind_catalogue *catalogue, const struct srcfind_source *source,
-                     char *to) {
-    const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
-    const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
-    const struct frame *other = on_sky ? NULL : ellipses_frame(&catalogue->image);
+static char *reg_row(const struct table *table, const struct srcfind_source *source, char *to) {
+    const bool on_sky = ellipses_are_on_sky(&table->of->image, source);
+    const struct ellipse e = ellipses_of_source(&table->of->image, source, on_sky);
+    const struct frame *other = on_sky ? NULL : ellipses_frame(&table->of->image);
     const char *unit = on_sky ? "\"," : ",";
     const double scale = on_sky ? 3600 : 1, first = on_sky ? 0 : 1;
     if (other)
-        to = add_text(to, "image;");
-    to = add_number(add_text(to, "ellipse("), e.x + first);
-    to = add_number(add_text(to, ","), e.y + first);
-    to = add_number(add_text(to, ","), e.major * scale);
-    to = add_number(add_text(to, unit), e.minor * scale);
-    to = add_number(add_text(to, unit), e.angle + 90);
-    to = add_text(to, ") # text={");
-    to += format_integer(source->id, to);
-    to = add_text(to, "}\n");
-    return other ? add_text(add_text(to, other->ds9), "\n") : to;
+        to = format_add_text(to, "image;");
+    to = format_add(format_add_text(to, "ellipse("), e.x + first);
+    to = format_add(format_add_text(to, ","), e.y + first);
+    to = format_add(format_add_text(to, ","), e.major * scale);
+    to = format_add(format_add_text(to, unit), e.minor * scale);
+    to = format_add(format_add_text(to, unit), e.angle + 90);
+    to = format_add_text(to, ") # text={");
+    to = format_add_integer(to, source->id);
+    to = format_add_text(to, "}\n");
+    return other ? format_add_text(format_add_text(to, other->ds9), "\n") : to;
 }
 
 /* --- CASA (CRTF version 0) --- */
 
-static bool crtf_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    (void)catalogue;
+static bool crtf_begin(const struct table *table, FILE *stream) {
+    (void)table;
     fputs("#CRTFv0 CASA Region Text Format version 0\n", stream);
     return true;
 }
 
-static char *crtf_row(const struct srcfind_catalogue *catalogue,
-                      const struct srcfind_source *source, char *to) {
-    const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
-    const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
+static char *crtf_row(const struct table *table, const struct srcfind_source *source, char *to) {
+    const bool on_sky = ellipses_are_on_sky(&table->of->image, source);
+    const struct ellipse e = ellipses_of_source(&table->of->image, source, on_sky);
     const char *unit = on_sky ? "deg" : "pix", *length = on_sky ? "arcsec" : "pix";
     const double scale = on_sky ? 3600 : 1;
-    to = add_number(add_text(to, "ellipse [["), e.x);
-    to = add_number(add_text(add_text(to, unit), ", "), e.y);
-    to = add_number(add_text(add_text(to, unit), "], ["), e.major * scale);
-    to = add_number(add_text(add_text(to, length), ", "), e.minor * scale);
-    to = add_number(add_text(add_text(to, length), "], "), e.angle);
-    to = add_text(to, "deg]");
+    to = format_add(format_add_text(to, "ellipse [["), e.x);
+    to = format_add(format_add_text(format_add_text(to, unit), ", "), e.y);
+    to = format_add(format_add_text(format_add_text(to, unit), "], ["), e.major * scale);
+    to = format_add(format_add_text(format_add_text(to, length), ", "), e.minor * scale);
+    to = format_add(format_add_text(format_add_text(to, length), "], "), e.angle);
+    to = format_add_text(to, "deg]");
     if (on_sky)
-        to = add_text(add_text(to, ", coord="), ellipses_frame(&catalogue->image)->casa);
-    to = add_text(to, ", label=\"");
-    to += format_integer(source->id, to);
-    return add_text(to, "\"\n");
+        to = format_add_text(format_add_text(to, ", coord="),
+                             ellipses_frame(&table->of->image)->casa);
+    to = format_add_text(to, ", label=\"");
+    to = format_add_integer(to, source->id);
+    return format_add_text(to, "\"\n");
 }
 
 /* --- both --- */
 
-typedef char *row_function(const struct srcfind_catalogue *catalogue,
-                           const struct srcfind_source *source, char *to);
+typedef char *row_function(const struct table *table, const struct srcfind_source *source,
+                           char *to);
 
-static size_t write_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                         row_function *write, char *text) {
+static size_t write_rows(const struct table *table, const struct rows *rows, row_function *write,
+                         char *text) {
     char *to = text;
     for (int64_t row = 0; row < rows->n; row++) {
         const struct srcfind_source *source = rows_source(rows, row);
         if (isfinite(source->x) && isfinite(source->y))
-            to = write(catalogue, source, to);
+            to = write(table, source, to);
     }
     return (size_t)(to - text);
 }
 
-static size_t reg_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                       char *text) {
-    return write_rows(catalogue, rows, reg_row, text);
+static size_t reg_rows(const struct table *table, const struct rows *rows, char *text) {
+    return write_rows(table, rows, reg_row, text);
 }
 
-static size_t crtf_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                        char *text) {
-    return write_rows(catalogue, rows, crtf_row, text);
+static size_t crtf_rows(const struct table *table, const struct rows *rows, char *text) {
+    return write_rows(table, rows, crtf_row, text);
 }
 
 static const char *const reg_suffixes[] = {".reg", ".reg.gz", NULL}, *const crtf_suffixes[] = {

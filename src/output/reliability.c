@@ -2,14 +2,13 @@
 
 #include <math.h>
 
-void reliability_count(const struct srcfind_catalogue *catalogue,
-                       struct reliability_bin bins[RELIABILITY_BINS]) {
+void reliability_count(const struct result *result, struct reliability_bin bins[RELIABILITY_BINS]) {
     static const double edges[RELIABILITY_BINS + 1] = {0, 4, 5, 6, 8, 10, 20, 60, INFINITY};
-    const bool is_fit = options_fit(&catalogue->options);
+    const bool is_fit = options_fit(&result->options);
     for (int i = 0; i < RELIABILITY_BINS; i++)
         bins[i] = (struct reliability_bin){.low = edges[i], .high = edges[i + 1]};
-    for (int64_t k = 0; k < catalogue->n_sources; k++) {
-        const struct srcfind_source *source = &catalogue->sources[k];
+    for (int64_t k = 0; k < result->sources.n; k++) {
+        const struct srcfind_source *source = &result->sources.rows[k];
         const double snr = fabs(is_fit ? source->pix_snr : source->snr);
         for (int i = 0; i < RELIABILITY_BINS; i++) {
             const bool is_here = snr >= bins[i].low && snr < bins[i].high;

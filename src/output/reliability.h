@@ -3,7 +3,7 @@
 #ifndef RELIABILITY_H
 #define RELIABILITY_H
 
-#include "output/catalogue.h"
+#include "output/result.h"
 
 enum { RELIABILITY_BINS = 8 };
 
@@ -14,10 +14,9 @@ struct reliability_bin {
     double reliability; /* 1 - negative / positive; NaN without a positive one */
 };
 
-/* Counts the sources of a catalogue with the option negative, by |Pix_SNR| or, without a fit,
+/* Counts the sources of a result with the option negative, by |Pix_SNR| or, without a fit,
  * |SNR|.
  */
-void reliability_count(const struct srcfind_catalogue *catalogue,
-                       struct reliability_bin bins[RELIABILITY_BINS]);
+void reliability_count(const struct result *result, struct reliability_bin bins[RELIABILITY_BINS]);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 bool row_cell_is_empty(const struct rows *rows, int64_t row, const struct column *column) {
-    const union cell_value value = catalogue_value(rows, row, column);
+    const union cell_value value = cell_get(rows, row, column);
     switch (column->shown.kind) {
     case SRCFIND_INTEGER:
         return value.integer == SRCFIND_EMPTY;
@@ -16,10 +16,10 @@ bool row_cell_is_empty(const struct rows *rows, int64_t row, const struct column
     return false;
 }
 
-size_t row_bytes_widths(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]) {
+size_t row_bytes_widths(const struct table *table, size_t widths[MOST_COLUMNS]) {
     size_t n = 0;
-    for (int i = 0; i < catalogue->n_columns; i++)
-        n += widths[i] = catalogue->columns[i].width;
+    for (int i = 0; i < table->columns.n; i++)
+        n += widths[i] = table->columns.column[i].width;
     return n;
 }
 
@@ -43,12 +43,12 @@ static unsigned char *put_text(const char *text, size_t width, unsigned char *to
     return to + width;
 }
 
-size_t row_bytes_put(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                     int64_t row, const size_t *widths, unsigned char *to) {
+size_t row_bytes_put(const struct table *table, const struct rows *rows, int64_t row,
+                     const size_t *widths, unsigned char *to) {
     unsigned char *const first = to;
-    for (int i = 0; i < catalogue->n_columns; i++) {
-        const struct column *column = &catalogue->columns[i];
-        const union cell_value value = catalogue_value(rows, row, column);
+    for (int i = 0; i < table->columns.n; i++) {
+        const struct column *column = &table->columns.column[i];
+        const union cell_value value = cell_get(rows, row, column);
         switch (column->shown.kind) {
         case SRCFIND_INTEGER:
             to = put_bits((uint64_t)value.integer, to);

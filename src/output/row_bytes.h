@@ -2,7 +2,7 @@
 #ifndef ROW_BYTES_H
 #define ROW_BYTES_H
 
-#include "output/catalogue.h"
+#include "output/table.h"
 
 /* The most bytes of a row, with some for longer texts, but without the path of its image. */
 enum { ROW_MOST_BYTES = 8 * MOST_COLUMNS + 64 };
@@ -13,10 +13,10 @@ bool row_cell_is_empty(const struct rows *rows, int64_t row, const struct column
 /* Writes the bytes of a row, of which cell i takes widths[i]: 8 of a number, those of a text at
  * least as many as its column. Returns their number. Empty reals are NaN, empty integers
  * SRCFIND_EMPTY; texts are filled up with zeros, and `?` stands for what is not ASCII. */
-size_t row_bytes_put(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                     int64_t row, const size_t *widths, unsigned char *to);
+size_t row_bytes_put(const struct table *table, const struct rows *rows, int64_t row,
+                     const size_t *widths, unsigned char *to);
 
 /* Sets the widths to the least ones. Returns their sum. */
-size_t row_bytes_widths(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]);
+size_t row_bytes_widths(const struct table *table, size_t widths[MOST_COLUMNS]);
 
 #endif

@@ -12,54 +12,43 @@
 #include "output/fits_table.h"
 #include "output/partial_file.h"
 #include "output/sky_model.h"
+#include "output/write_table.h"
 
-static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catalogue,
-                                           const struct writer *writer, struct threads *threads,
-                                           bool compressed, FILE *stream, const char *name,
-                                           struct error *error) {
+static enum srcfind_status write_rows(const struct table *table, const struct writer *writer,
+                                      struct threads *threads, bool compressed, FILE *stream,
+                                      const char *name, struct error *error) {
     errno = 0;
-    if (writer_write(writer, catalogue, threads, stream, compressed) && fflush(stream) == 0)
+    if (table_write(writer, table, threads, stream, compressed) && fflush(stream) == 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", name,
-                     catalogue_what(catalogue), strerror(errno ? errno : ENOMEM));
+                     table_words[table->kind].what, strerror(errno ? errno : ENOMEM));
 }
 
-/* What a writer writes: the rows of a catalogue, or of its sky model. */
-struct listed {
-    const struct srcfind_catalogue *catalogue;
-    struct sky_model model;
-};
-
-/* What is listed is to be cleared, also after an error. */
-static enum srcfind_status list_rows(const struct srcfind_catalogue *catalogue,
-                                     const struct writer *writer, struct listed *listed,
+/* Sets *listed to what a writer writes: the table or, in *model, the sky model of its result. The
+ * model is to be cleared, also after an error. */
+static enum srcfind_status list_rows(const struct table *table, const struct writer *writer,
+                                     struct table *model, const struct table **listed,
                                      struct error *error) {
-    *listed = (struct listed){.catalogue = catalogue};
-    if (!writer->is_sky_model)
-        return SRCFIND_OK;
-    const enum srcfind_status status =
-        sky_model_make(catalogue, writer->format.name, &listed->model, error);
-    listed->catalogue = &listed->model.catalogue;
-    return status;
+    *listed = writer->is_sky_model ? model : table;
+    *model = table_of(table->of, TABLE_OF_SKY_MODEL);
+    return writer->is_sky_model ? sky_model_make(table->of, writer->format.name, model, error)
+                                : SRCFIND_OK;
 }
 
-static void clear_listed(struct listed *listed) {
-    sky_model_clear(&listed->model);
-}
-
-enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
-                                const struct writer *writer, struct threads *threads, FILE *stream,
-                                const char *name, struct error *error) {
-    struct listed listed;
+enum srcfind_status save_stream(const struct table *table, const struct writer *writer,
+                                struct threads *threads, FILE *stream, const char *name,
+                                struct error *error) {
+    struct table model;
+    const struct table *listed;
     if (writer->beside)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "format: the %s belongs beside a file of the format %s, which is not for "
                          "streams: name a file",
                          writer->beside->what, writer->format.name);
-    enum srcfind_status status = list_rows(catalogue, writer, &listed, error);
+    enum srcfind_status status = list_rows(table, writer, &model, &listed, error);
     if (status == SRCFIND_OK)
-        status = write_catalogue(listed.catalogue, writer, threads, false, stream, name, error);
-    clear_listed(&listed);
+        status = write_rows(listed, writer, threads, false, stream, name, error);
+    table_clear(&model);
     return status;
 }
 
@@ -143,9 +132,9 @@ struct save_first {
     bool is_saved;
 };
 
-/* What write_catalogue needs. */
-struct catalogue_content {
-    const struct srcfind_catalogue *catalogue;
+/* What write_rows needs. */
+struct table_content {
+    const struct table *table;
     const struct writer *writer;
     struct threads *threads;
     bool compressed;
@@ -154,9 +143,9 @@ struct catalogue_content {
 
 static enum srcfind_status write_content(void *context, FILE *stream, const char *name,
                                          struct error *error) {
-    const struct catalogue_content *c = context;
+    const struct table_content *c = context;
     enum srcfind_status status =
-        write_catalogue(c->catalogue, c->writer, c->threads, c->compressed, stream, name, error);
+        write_rows(c->table, c->writer, c->threads, c->compressed, stream, name, error);
     if (status == SRCFIND_OK && c->first) {
         status = save_whole(c->first->content, c->first->path, error);
         c->first->is_saved = status == SRCFIND_OK;
@@ -164,12 +153,11 @@ static enum srcfind_status write_content(void *context, FILE *stream, const char
     return status;
 }
 
-static enum srcfind_status save_catalogue(const struct srcfind_catalogue *catalogue,
-                                          const struct writer *writer, struct threads *threads,
-                                          const char *path, struct save_first *first,
-                                          struct error *error) {
-    struct catalogue_content c = {catalogue, writer, threads, is_compressed(path), first};
-    const struct save_content content = {catalogue_what(catalogue), write_content, &c};
+static enum srcfind_status save_table(const struct table *table, const struct writer *writer,
+                                      struct threads *threads, const char *path,
+                                      struct save_first *first, struct error *error) {
+    struct table_content c = {table, writer, threads, is_compressed(path), first};
+    const struct save_content content = {table_words[table->kind].what, write_content, &c};
     return save_whole(&content, path, error);
 }
 
@@ -204,7 +192,7 @@ enum srcfind_status save_check_form(const struct writer *writer, const char *pat
 /* What write_beside needs. */
 struct beside_content {
     const struct beside *beside;
-    const struct sky_model *model;
+    const struct table *model;
 };
 
 static enum srcfind_status write_beside(void *context, FILE *stream, const char *name,
@@ -219,10 +207,10 @@ static enum srcfind_status write_beside(void *context, FILE *stream, const char 
 }
 
 /* Saves a catalogue and, before it has its name, what belongs beside it. */
-static enum srcfind_status save_both(const struct listed *of, const struct writer *writer,
+static enum srcfind_status save_both(const struct table *model, const struct writer *writer,
                                      struct threads *threads, const char *path,
                                      struct error *error) {
-    struct beside_content c = {writer->beside, &of->model};
+    struct beside_content c = {writer->beside, model};
     const struct save_content content = {writer->beside->what, write_beside, &c};
     char *beside = save_beside(writer, path);
     if (!beside)
@@ -230,23 +218,22 @@ static enum srcfind_status save_both(const struct listed *of, const struct write
     struct save_first first = {&content, beside, false};
     enum srcfind_status status = save_check(beside, writer->beside->what, error);
     if (status == SRCFIND_OK)
-        status = save_catalogue(of->catalogue, writer, threads, path, &first, error);
+        status = save_table(model, writer, threads, path, &first, error);
     if (status != SRCFIND_OK && first.is_saved) /* the catalogue was written, and has no name */
         unlink(beside);
     free(beside);
     return status;
 }
 
-enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
-                              const struct writer *writer, struct threads *threads,
-                              const char *path, struct error *error) {
-    struct listed listed;
-    enum srcfind_status status = list_rows(catalogue, writer, &listed, error);
+enum srcfind_status save_file(const struct table *table, const struct writer *writer,
+                              struct threads *threads, const char *path, struct error *error) {
+    struct table model;
+    const struct table *listed;
+    enum srcfind_status status = list_rows(table, writer, &model, &listed, error);
     if (status == SRCFIND_OK)
-        status = writer->beside
-                     ? save_both(&listed, writer, threads, path, error)
-                     : save_catalogue(listed.catalogue, writer, threads, path, NULL, error);
-    clear_listed(&listed);
+        status = writer->beside ? save_both(listed, writer, threads, path, error)
+                                : save_table(listed, writer, threads, path, NULL, error);
+    table_clear(&model);
     return status;
 }
 

@@ -5,9 +5,9 @@
 #include "output/writer.h"
 
 /* Writes a catalogue to a stream and flushes it. Messages call the stream `name`. */
-enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
-                                const struct writer *writer, struct threads *threads, FILE *stream,
-                                const char *name, struct error *error);
+enum srcfind_status save_stream(const struct table *table, const struct writer *writer,
+                                struct threads *threads, FILE *stream, const char *name,
+                                struct error *error);
 
 /* What a file is to hold. */
 struct save_content {
@@ -32,15 +32,14 @@ enum srcfind_status save_check(const char *path, const char *what, struct error 
 enum srcfind_status save_check_form(const struct writer *writer, const char *path,
                                     struct error *error);
 
-/* The path of what belongs beside a catalogue, whose writer tells it: STEM.cluster; to be freed.
+/* The path of what belongs beside a table, whose writer tells it: STEM.cluster; to be freed.
  * NULL where memory ran out. */
 char *save_beside(const struct writer *writer, const char *path);
 
-/* Saves a catalogue, as save_whole does; before it what belongs beside it, which is removed again
+/* Saves a table, as save_whole does; before it what belongs beside it, which is removed again
  * if the catalogue cannot be saved. */
-enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
-                              const struct writer *writer, struct threads *threads,
-                              const char *path, struct error *error);
+enum srcfind_status save_file(const struct table *table, const struct writer *writer,
+                              struct threads *threads, const char *path, struct error *error);
 
 /* Follows symbolic links, so that saving replaces the target of a link and not the link; the target
  * need not exist. Returns a path to be freed, or NULL with errno set. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backend/tensor.h"
-#include "common/format_double.h"
 #include "input/frame.h"
 
 /* --- what an image must have --- */
@@ -57,7 +56,7 @@ static enum srcfind_status check_image(const struct srcfind_image *image, const 
 
 /* Rows that are added. */
 struct listing {
-    const struct srcfind_catalogue *catalogue;
+    const struct result *result;
     struct sky_row *rows;
     int64_t n;
 };
@@ -68,16 +67,16 @@ struct source_spectrum {
     double frequency, index, scale;
 };
 
-static struct source_spectrum spectrum_of(const struct srcfind_catalogue *catalogue,
+static struct source_spectrum spectrum_of(const struct result *result,
                                           const struct srcfind_source *source) {
-    const struct options *o = &catalogue->options;
+    const struct options *o = &result->options;
     const double scale = source->reference_flux / source->total_flux;
     const bool is_measured = o->measure_in.n > 0 && isfinite(source->spectral_index) && scale > 0 &&
                              isfinite(scale) && source->reference_frequency > 0;
     return is_measured
                ? (struct source_spectrum){source->reference_frequency, source->spectral_index,
                                           scale}
-               : (struct source_spectrum){catalogue->image.frequency, options_spectral_index(o), 1};
+               : (struct source_spectrum){result->image.frequency, options_spectral_index(o), 1};
 }
 
 /* Squares of the axes, along north and east. */
@@ -130,7 +129,7 @@ static void add_gaussian(struct listing *l, const struct srcfind_source *gaussia
                             .flux = flux,
                             .frequency = spectrum->frequency,
                             .index = spectrum->index};
-    set_size(&l->catalogue->image.beam, gaussian, row);
+    set_size(&l->result->image.beam, gaussian, row);
 }
 
 /* How many of the parts of a catalogue are a source's. Given positions have no such number. */
@@ -140,7 +139,7 @@ static int64_t count_parts(const struct srcfind_source *source) {
 
 static void add_source(struct listing *l, const struct srcfind_source *source,
                        const struct srcfind_source *parts) {
-    const struct source_spectrum spectrum = spectrum_of(l->catalogue, source);
+    const struct source_spectrum spectrum = spectrum_of(l->result, source);
     const int64_t several = count_parts(source);
     if (source->flags & SRCFIND_FLAG_NEGATIVE)
         return;
@@ -148,17 +147,11 @@ static void add_source(struct listing *l, const struct srcfind_source *source,
         add_gaussian(l, several ? &parts[i] : source, i + 1, &spectrum);
 }
 
-static int64_t most_rows(const struct srcfind_catalogue *catalogue) {
-    int64_t n = catalogue->n_sources;
-    for (int64_t i = 0; i < catalogue->n_sources; i++)
-        n += count_parts(&catalogue->sources[i]);
-    return n;
-}
-
 static void add_sources(struct listing *l) {
-    const struct srcfind_source *part = l->catalogue->parts;
-    for (int64_t i = 0; i < l->catalogue->n_sources; i++) {
-        const struct srcfind_source *source = &l->catalogue->sources[i];
+    const struct sources *sources = &l->result->sources;
+    const struct srcfind_source *part = sources->parts;
+    for (int64_t i = 0; i < sources->n; i++) {
+        const struct srcfind_source *source = &sources->rows[i];
         add_source(l, source, part);
         part += count_parts(source);
     }
@@ -185,8 +178,8 @@ static void number_entries(struct listing *l) {
 
 /* --- patches --- */
 
-int64_t sky_model_patch(const struct srcfind_catalogue *catalogue, const struct sky_row *row) {
-    switch (catalogue->options.patches) {
+int64_t sky_model_patch(const struct options *options, const struct sky_row *row) {
+    switch (options->patches) {
     case PATCHES_SOURCE:
         return row->source_id;
     case PATCHES_ISLAND:
@@ -215,9 +208,9 @@ static void set_centre(struct sky_row *rows, int64_t n) {
 /* Rows of a source or an island follow each other. */
 static void find_patches(struct listing *l) {
     for (int64_t first = 0, end; first < l->n; first = end) {
-        const int64_t patch = sky_model_patch(l->catalogue, &l->rows[first]);
+        const int64_t patch = sky_model_patch(&l->result->options, &l->rows[first]);
         for (end = first + 1; end < l->n; end++)
-            if (sky_model_patch(l->catalogue, &l->rows[end]) != patch)
+            if (sky_model_patch(&l->result->options, &l->rows[end]) != patch)
                 break;
         set_centre(l->rows + first, end - first);
     }
@@ -225,47 +218,27 @@ static void find_patches(struct listing *l) {
 
 /* --- models --- */
 
-static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
-                      const struct row_image **images) {
-    const struct sky_model *model = context;
-    (void)images;
-    memcpy(rows, model->rows + first, (size_t)n * sizeof *model->rows);
-    return true;
-}
-
-enum srcfind_status sky_model_make(const struct srcfind_catalogue *catalogue, const char *format,
-                                   struct sky_model *model, struct error *error) {
-    *model = (struct sky_model){0};
-    if (catalogue->of_sources) /* the table of Gaussians says the same */
-        catalogue = catalogue->of_sources;
-    if (!options_fit(&catalogue->options))
+enum srcfind_status sky_model_make(const struct result *result, const char *format,
+                                   struct table *model, struct error *error) {
+    *model = table_of(result, TABLE_OF_SKY_MODEL);
+    if (!options_fit(&result->options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "format: %s lists Gaussians, and none were fitted: add --fit", format);
-    const enum srcfind_status status = check_image(&catalogue->image, format, error);
+    const enum srcfind_status status = check_image(&result->image, format, error);
     if (status != SRCFIND_OK)
         return status;
-    struct listing l = {catalogue, malloc((size_t)most_rows(catalogue) * sizeof *l.rows + 1), 0};
+    const int64_t most = result->sources.n + result->sources.n_parts;
+    struct listing l = {result, malloc((size_t)most * sizeof *l.rows + 1), 0};
     if (!l.rows)
         return error_memory(error, "listing a sky model");
     add_sources(&l);
-    if (*catalogue->options.at)
+    if (*result->options.at)
         number_entries(&l);
     find_patches(&l);
-    model->catalogue = *catalogue;
-    model->catalogue.sources = NULL;
-    model->catalogue.n_sources = l.n;
-    model->catalogue.n_negative = 0;
-    model->catalogue.store = &model->store;
-    model->store =
-        (struct row_store){.context = model, .row_bytes = sizeof *l.rows, .read = read_rows};
-    model->rows = l.rows;
-    model->n = l.n;
+    model->rows = model->owned.memory = l.rows;
+    model->n_rows = l.n;
+    model->row_bytes = sizeof *l.rows;
     return SRCFIND_OK;
-}
-
-void sky_model_clear(struct sky_model *model) {
-    free(model->rows);
-    *model = (struct sky_model){0};
 }
 
 /* --- text --- */
@@ -287,20 +260,6 @@ struct sexagesimal sky_model_degrees(double degrees) {
     return split(llround(degrees * 3600 * DEC_PARTS), DEC_PARTS);
 }
 
-char *sky_model_add(char *to, const char *text) {
-    const size_t length = strlen(text);
-    memcpy(to, text, length);
-    return to + length;
-}
-
-char *sky_model_add_number(char *to, double value) {
-    return to + format_double(value, to);
-}
-
-char *sky_model_add_integer(char *to, int64_t value) {
-    return to + format_integer(value, to);
-}
-
 /* Writes the digits of a number below 10 unit. */
 static char *add_digits(char *to, int64_t number, int64_t unit) {
     for (; unit > 0; unit /= 10)
@@ -310,8 +269,8 @@ static char *add_digits(char *to, int64_t number, int64_t unit) {
 
 char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
                           int64_t parts) {
-    to = sky_model_add(add_digits(to, angle->whole, 10), between);
-    to = sky_model_add(add_digits(to, angle->minutes, 10), between);
-    to = sky_model_add(add_digits(to, angle->seconds, 10), ".");
+    to = format_add_text(add_digits(to, angle->whole, 10), between);
+    to = format_add_text(add_digits(to, angle->minutes, 10), between);
+    to = format_add_text(add_digits(to, angle->seconds, 10), ".");
     return add_digits(to, angle->part, parts / 10);
 }

@@ -3,7 +3,8 @@
 #ifndef SKY_MODEL_H
 #define SKY_MODEL_H
 
-#include "output/catalogue.h"
+#include "common/format_double.h"
+#include "output/table.h"
 
 /* A Gaussian without the beam, or a point. */
 struct sky_row {
@@ -17,20 +18,10 @@ struct sky_row {
     double patch_lon, patch_lat; /* of this one: its centre, weighted by flux */
 };
 
-struct sky_model {
-    struct srcfind_catalogue catalogue; /* has these rows; its other members are the original's */
-    struct row_store store;
-    struct sky_row *rows;
-    int64_t n;
-};
-
-/* Lists the rows of a catalogue, which must outlive the model; `format` is for messages. Errors:
- * the catalogue has no Gaussians, or its image lacks what such a model needs. The model is to be
- * cleared, also after an error. */
-enum srcfind_status sky_model_make(const struct srcfind_catalogue *catalogue, const char *format,
-                                   struct sky_model *model, struct error *error);
-
-void sky_model_clear(struct sky_model *model);
+/* Makes the table of a result, whose rows are these; `format` is for messages. Errors: the result
+ * has no Gaussians, or its image lacks what such a model needs. */
+enum srcfind_status sky_model_make(const struct result *result, const char *format,
+                                   struct table *model, struct error *error);
 
 /* Row i of those that a writer gets. */
 static inline const struct sky_row *sky_model_row(const struct rows *rows, int64_t i) {
@@ -38,7 +29,7 @@ static inline const struct sky_row *sky_model_row(const struct rows *rows, int64
 }
 
 /* The number of its patch, by the option patches: that of its source or island; 0 without. */
-int64_t sky_model_patch(const struct srcfind_catalogue *catalogue, const struct sky_row *row);
+int64_t sky_model_patch(const struct options *options, const struct sky_row *row);
 
 /* An angle in sexagesimal numbers, whose last one is in units of 1 / parts. */
 struct sexagesimal {
@@ -56,10 +47,5 @@ struct sexagesimal sky_model_degrees(double degrees);
  * of the seconds as `parts` has zeros. Returns the end. */
 char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
                           int64_t parts);
-
-/* Writes a text or a number, and returns the end. */
-char *sky_model_add(char *to, const char *text);
-char *sky_model_add_number(char *to, double value);
-char *sky_model_add_integer(char *to, int64_t value);
 
 #endif

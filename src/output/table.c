@@ -1,75 +1,55 @@
-/* A table of ten columns, or eleven with scales, to be read by eye. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "output/table.h"
 
-#include "common/format_double.h"
-#include "output/catalogue.h"
-#include "output/writer.h"
+#include <stdlib.h>
 
-enum { CELL = 24, ROW_BYTES = 11 * (CELL + 1) };
+const struct table_words table_words[TABLE_KINDS] = {
+    [TABLE_OF_SOURCES] = {"sources", "catalogue"},
+    [TABLE_OF_GAUSSIANS] = {"gaussians", "table"},
+    [TABLE_OF_PLANES] = {"planes", "table"},
+    [TABLE_OF_COMPLETENESS] = {"completeness_bins", "table"},
+    [TABLE_OF_RELIABILITY] = {"reliability_bins", "table"},
+    [TABLE_OF_INJECTIONS] = {"injections", "table"},
+    [TABLE_OF_CHOSEN] = {"sources", "catalogue"},
+    [TABLE_OF_SKY_MODEL] = {"sources", "catalogue"}};
 
-/* A number with so many decimals, or "-" if it does not apply; in `text`, of CELL characters, which
- * is returned. */
-static const char *cell(double value, int decimals, char *text) {
-    if (!isfinite(value))
-        return "-";
-    snprintf(text, CELL, fabs(value) < 1e8 ? "%.*f" : "%.*g", decimals, value);
-    return format_point(text);
+struct table table_of(const struct result *result, enum table_kind kind) {
+    return (struct table){.of = result, .kind = kind, .owned = {NULL, free}};
 }
 
-/* The same with four digits. */
-static const char *digits(double value, char *text) {
-    if (!isfinite(value))
-        return "-";
-    snprintf(text, CELL, "%.4g", value);
-    return format_point(text);
+struct table table_of_sources(const struct result *result) {
+    struct table table = table_of(result, TABLE_OF_SOURCES);
+    const struct column_facts facts = column_facts_of(&result->options, &result->image);
+    columns_add(&table.columns, &facts, TABLE_OF_SOURCES);
+    table.rows = result->sources.rows;
+    table.n_rows = result->sources.n;
+    table.row_bytes = sizeof *result->sources.rows;
+    return table;
 }
 
-/* A cell of the column Scale, which is there with scales. */
-static const char *scale_cell(const struct srcfind_catalogue *catalogue, double scale, char *text) {
-    char number[CELL];
-    text[0] = '\0';
-    if (catalogue->options.scales.n > 0)
-        snprintf(text, CELL, " %6s", digits(scale, number));
-    return text;
+bool table_of_gaussians(const struct result *result, struct table *table) {
+    *table = table_of(result, TABLE_OF_GAUSSIANS);
+    const struct column_facts facts = column_facts_of(&result->options, &result->image);
+    columns_add(&table->columns, &facts, TABLE_OF_GAUSSIANS);
+    table->rows = table->owned.memory = sources_list_gaussians(&result->sources, &table->n_rows);
+    table->row_bytes = sizeof(struct srcfind_source);
+    return table->rows;
 }
 
-static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    const struct srcfind_image *image = &catalogue->image;
-    const bool has_sky = *image->lon_name, has_scales = catalogue->options.scales.n > 0;
-    fprintf(stream, "%8s %11s %11s %10s %10s %11s %11s %9s %9s%s %6s\n", "Source",
-            has_sky ? image->lon_name : "RA", has_sky ? image->lat_name : "DEC", "Xposn", "Yposn",
-            "Peak_flux", "Total_flux", "SNR", "Maj", has_scales ? "  Scale" : "", "Flags");
-    fprintf(stream, "%8s %11s %11s %10s %10s %11.11s %11.11s %9s %9s%s %6s\n", "", "deg", "deg",
-            "pix", "pix", image->unit, image->flux_unit, "", has_sky ? "arcsec" : "pix",
-            has_scales ? "       " : "", "");
-    return true;
+void table_clear(struct table *table) {
+    table->owned.free(table->owned.memory);
 }
 
-static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                         char *text) {
-    const double to_arcsec = *catalogue->image.lon_name ? 3600 : 1; /* or pixels */
-    char *to = text, c[9][CELL];
-    for (int64_t row = 0; row < rows->n; row++) {
-        const struct srcfind_source *s = rows_source(rows, row);
-        to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s%s %6lld\n",
-                       (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
-                       cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),
-                       digits(s->total_flux, c[5]), cell(s->snr, 1, c[6]),
-                       digits(to_arcsec * s->major, c[7]), scale_cell(catalogue, s->scale, c[8]),
-                       (long long)s->flags);
+bool table_read(const struct table *table, int64_t first, int64_t n, void *room,
+                const struct row_image **images, struct rows *rows) {
+    const char *in_memory = table->rows;
+    *rows = (struct rows){.first = room,
+                          .row_bytes = table->row_bytes,
+                          .images = images,
+                          .n = n,
+                          .are_last = first + n == table->n_rows};
+    if (in_memory) {
+        rows->first = in_memory + (size_t)first * table->row_bytes;
+        return true;
     }
-    return (size_t)(to - text);
+    return table->store.read(table->store.context, first, n, room, images);
 }
-
-static const char *const suffixes[] = {".txt", NULL};
-
-const struct writer table_writer = {
-    .format = {"table", suffixes},
-    .first = "  Source",
-    .last = "\n",
-    .begin = table_begin,
-    .rows = table_rows,
-    .row_bytes = ROW_BYTES,
-};

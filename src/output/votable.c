@@ -16,18 +16,18 @@
  * with the next row. Blocks of a multiple of three rows follow each other without a gap. */
 enum { MOST_BYTES = MOST_COLUMNS + ROW_MOST_BYTES };
 
-static size_t flag_bytes(const struct srcfind_catalogue *catalogue) {
-    return ((size_t)catalogue->n_columns + 7) / 8;
+static size_t flag_bytes(const struct table *table) {
+    return ((size_t)table->columns.n + 7) / 8;
 }
 
 /* Sets the bytes of each cell. Texts have two characters at least: arraysize="1" is deprecated
  * (erratum 3 of VOTable 1.3), and astropy warns of a text that has no arraysize. The first text is
  * filled up until the row is a multiple of three. */
-static void widths_of(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]) {
-    size_t n = flag_bytes(catalogue) + row_bytes_widths(catalogue, widths);
+static void widths_of(const struct table *table, size_t widths[MOST_COLUMNS]) {
+    size_t n = flag_bytes(table) + row_bytes_widths(table, widths);
     size_t *first = NULL;
-    for (int i = 0; i < catalogue->n_columns; i++) {
-        if (catalogue->columns[i].shown.kind != SRCFIND_STRING)
+    for (int i = 0; i < table->columns.n; i++) {
+        if (table->columns.column[i].shown.kind != SRCFIND_STRING)
             continue;
         first = first ? first : &widths[i];
         if (widths[i] < 2) {
@@ -115,9 +115,8 @@ static void write_options(const struct options *options, FILE *stream) {
 }
 
 /* Writes a column, of which a text has `width` characters. */
-static void write_field(const struct srcfind_catalogue *catalogue, int i, size_t width,
-                        FILE *stream) {
-    const struct srcfind_column *column = &catalogue->columns[i].shown;
+static void write_field(const struct table *table, int i, size_t width, FILE *stream) {
+    const struct srcfind_column *column = &table->columns.column[i].shown;
     const bool is_position =
         strncmp(column->ucd, "pos.", 4) == 0 && strstr(column->ucd, "meta.main");
     fprintf(stream, "<FIELD name=\"%s\"", column->name);
@@ -127,31 +126,31 @@ static void write_field(const struct srcfind_catalogue *catalogue, int i, size_t
         fprintf(stream, " datatype=\"%s\"", column->kind == SRCFIND_REAL ? "double" : "long");
     write_attribute("unit", column->vounit, stream);
     write_attribute("ucd", column->ucd, stream);
-    if (is_position && coordinate_system(&catalogue->image))
+    if (is_position && coordinate_system(&table->of->image))
         fputs(" ref=\"frame\"", stream);
     fputs("><DESCRIPTION>", stream);
     write_escaped(column->description, stream);
     fputs("</DESCRIPTION></FIELD>\n", stream);
 }
 
-static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static bool votable_begin(const struct table *table, FILE *stream) {
     struct metadata_item items[MOST_METADATA];
-    const int n_items = catalogue_metadata(catalogue, items);
+    const int n_items = catalogue_metadata(table->of, items);
     size_t widths[MOST_COLUMNS];
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n"
           "<RESOURCE type=\"results\">\n",
           stream);
-    write_system(&catalogue->image, stream);
-    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n", catalogue_kind(catalogue),
-            (long long)catalogue->n_sources);
+    write_system(&table->of->image, stream);
+    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n", table_words[table->kind].rows,
+            (long long)table->n_rows);
     for (int i = 0; i < n_items; i++)
         write_item(&items[i], stream);
-    if (!catalogue->options_differ)
-        write_options(&catalogue->options, stream);
-    widths_of(catalogue, widths);
-    for (int i = 0; i < catalogue->n_columns; i++)
-        write_field(catalogue, i, widths[i], stream);
+    if (!table->images.options_differ)
+        write_options(&table->of->options, stream);
+    widths_of(table, widths);
+    for (int i = 0; i < table->columns.n; i++)
+        write_field(table, i, widths[i], stream);
     fputs("<DATA><BINARY2><STREAM encoding=\"base64\">\n", stream);
     return true;
 }
@@ -159,14 +158,14 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
 /* --- the rows --- */
 
 /* Writes the bytes of a row, and returns their number. */
-static size_t row_of(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                     int64_t row, const size_t *widths, unsigned char *bytes) {
-    const size_t flags = flag_bytes(catalogue);
+static size_t row_of(const struct table *table, const struct rows *rows, int64_t row,
+                     const size_t *widths, unsigned char *bytes) {
+    const size_t flags = flag_bytes(table);
     memset(bytes, 0, flags);
-    for (int i = 0; i < catalogue->n_columns; i++)
-        if (row_cell_is_empty(rows, row, &catalogue->columns[i]))
+    for (int i = 0; i < table->columns.n; i++)
+        if (row_cell_is_empty(rows, row, &table->columns.column[i]))
             bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
-    return flags + row_bytes_put(catalogue, rows, row, widths, bytes + flags);
+    return flags + row_bytes_put(table, rows, row, widths, bytes + flags);
 }
 
 static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
@@ -193,18 +192,17 @@ static char *put_rest(const unsigned char *rest, size_t n, char *to) {
 
 /* A line for each row. Its bytes are at the end of its place in the text, behind what is made of
  * them, and follow the rest of the row before. */
-static size_t votable_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                           char *text) {
-    const size_t most = writer_row_bytes(&votable_writer, catalogue);
-    size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(catalogue), n_rest = 0;
+static size_t votable_rows(const struct table *table, const struct rows *rows, char *text) {
+    const size_t most = writer_row_bytes(&votable_writer, table);
+    size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(table), n_rest = 0;
     unsigned char rest[3] = {0};
     char *to = text;
-    widths_of(catalogue, widths);
-    for (int i = 0; i < catalogue->n_columns; i++)
+    widths_of(table, widths);
+    for (int i = 0; i < table->columns.n; i++)
         n_bytes += widths[i];
     for (int64_t row = 0; row < rows->n; row++) {
         unsigned char *bytes = (unsigned char *)text + ((size_t)row + 1) * most - n_bytes;
-        row_of(catalogue, rows, row, widths, bytes);
+        row_of(table, rows, row, widths, bytes);
         const size_t n = n_rest + n_bytes;
         bytes -= n_rest;
         memcpy(bytes, rest, n_rest);

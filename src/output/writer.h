@@ -4,15 +4,12 @@
 #define WRITER_H
 
 #include "common/error.h"
-#include "common/threads.h"
-#include "output/catalogue.h"
-
-struct sky_model;
+#include "output/table.h"
 
 /* A file that belongs beside a sky model, and is whole before it is there. */
 struct beside {
     const char *suffix, *what; /* of STEM.suffix; for messages: "list of clusters" */
-    void (*write)(const struct sky_model *model, FILE *stream);
+    void (*write)(const struct table *model, FILE *stream);
 };
 
 struct writer {
@@ -24,15 +21,15 @@ struct writer {
     /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
     bool (*is_whole)(const char *path);
     /* Writes the text before the rows. False where memory ran out. */
-    bool (*begin)(const struct srcfind_catalogue *catalogue, FILE *stream);
+    bool (*begin)(const struct table *table, FILE *stream);
     /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
      * Several threads may call this at the same time. All calls but for that of the last rows have
      * a multiple of three rows. */
-    size_t (*rows)(const struct srcfind_catalogue *catalogue, const struct rows *rows, char *text);
+    size_t (*rows)(const struct table *table, const struct rows *rows, char *text);
     size_t row_bytes;  /* maximum length of a formatted row, but for texts of its image */
     const char *after; /* the text after the rows; NULL: there is none, or `end` writes it */
-    void (*end)(const struct srcfind_catalogue *catalogue, FILE *stream); /* or NULL */
-    const struct beside *beside;                                          /* or NULL */
+    void (*end)(const struct table *table, FILE *stream); /* or NULL */
+    const struct beside *beside;                          /* or NULL */
 };
 
 /* All formats, in the order in which help lists them; the first one is the default. */
@@ -44,12 +41,7 @@ extern const int n_writers;
 const struct writer *writer_named(const char *name);
 
 /* The maximum length of a formatted row of a catalogue. */
-size_t writer_row_bytes(const struct writer *writer, const struct srcfind_catalogue *catalogue);
-
-/* Writes a catalogue, with all threads; compressed: in gzip's format. Returns false if memory ran
- * out or the stream failed, and then errno says why. */
-bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream, bool compressed);
+size_t writer_row_bytes(const struct writer *writer, const struct table *table);
 
 extern const struct writer csv_writer, json_writer, votable_writer, fits_writer, ecsv_writer,
     reg_writer, crtf_writer, skymodel_writer, sagecal_writer, table_writer;

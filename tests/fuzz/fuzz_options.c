@@ -9,7 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "options/options.h"
-#include "output/selected.h"
+#include "output/chosen_table.h"
 #include "target.h"
 
 const char PROGRAM[] = "fuzz_options";
@@ -39,7 +39,7 @@ static void check_columns(const struct cli *cli) {
     for (int i = 0; i < list.n; i++)
         if (!*list.columns[i].title || (!*list.columns[i].name && *list.columns[i].unit))
             abort();
-    selected_check(&list, &cli->find->values, &error);
+    chosen_table_check(&list, &cli->find->values, &error);
 }
 
 /* The options can be used, and each value can be given again. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "input/positions.h"
-#include "input/table_file.h"
+#include "input/read_table.h"
 #include "merge/read_catalogue.h"
 #include "target.h"
 #include "temporary.h"
@@ -67,17 +67,27 @@ static void read_positions(const char *lon, const char *lat) {
     shared_table_release(shared);
 }
 
+static void check_rows(const struct read_catalogue *read) {
+    const int64_t size = sizeof(struct srcfind_source);
+    struct srcfind_source row;
+    for (int64_t i = 0; i < read->result.sources.n; i++)
+        if (!spool_read(read->spool, &row, sizeof row, read->kept.at + i * size) ||
+            strlen(row.name) >= sizeof row.name)
+            abort();
+}
+
 static void read_rows(void) {
+    struct spool spool;
     struct read_catalogue read;
     struct error error;
-    if (read_catalogue(path, &read, &error) == SRCFIND_OK) {
-        for (int64_t i = 0; i < read.catalogue.n_sources; i++)
-            if (strlen(read.catalogue.sources[i].name) >= sizeof read.catalogue.sources[i].name)
-                abort();
-    } else {
+    if (!spool_open(&spool, path))
+        abort();
+    if (read_catalogue(&spool, path, &read, &error) == SRCFIND_OK)
+        check_rows(&read);
+    else
         check_error(&error);
-    }
     read_catalogue_clear(&read);
+    spool_close(&spool);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -86,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
     write_file(data, size);
-    if (table_file_read(path, NULL, &table, &error) == SRCFIND_OK)
+    if (read_table(path, NULL, &table, &error) == SRCFIND_OK)
         read_cells(&table);
     else
         check_error(&error);

@@ -8,6 +8,7 @@
 #include "input/image.h"
 #include "output/catalogue.h"
 #include "output/save.h"
+#include "output/write_table.h"
 #include "unit.h"
 
 #define CELL(name, member, kind, when)                                                             \
@@ -83,36 +84,48 @@ static inline void *cell_of(struct srcfind_source *source, int i) {
     return (char *)source + cells[i].offset;
 }
 
+/* The result of a catalogue, to be changed; catalogue_complete() then takes what columns need. */
+static inline struct result *result_of(struct srcfind_catalogue *c) {
+    return &c->all->result;
+}
+
+/* Rows of sources, as writers take them. */
+static inline struct rows rows_of_sources(const struct srcfind_source *sources, int64_t n) {
+    return (struct rows){.first = sources, .row_bytes = sizeof *sources, .n = n};
+}
+
 /* A catalogue of n rows with all columns, as of --fit: any doubles, of which some are not finite,
  * any integers up to 2^53, of which some are empty, and names; of an image whose path it takes. To
  * be destroyed. */
 static inline struct srcfind_catalogue *catalogue_of(int n, const char *path) {
-    struct srcfind_catalogue *c = calloc(1, sizeof *c);
+    struct srcfind_catalogue *c = catalogue_create();
+    struct result *result = result_of(c);
     struct random r = {(uint64_t)n + 1};
-    c->image = image_empty_metadata();
-    c->image.path = strdup(path);
-    strcpy(c->image.lon_name, "RA");
-    strcpy(c->image.unit, "mJy/beam");
-    strcpy(c->image.flux_unit, "Jy");
-    options_default(&c->options);
-    c->options.fit = true;
-    catalogue_name_columns(c);
-    c->n_sources = n;
-    c->sources = calloc((size_t)n + 1, sizeof *c->sources);
+    result->image = image_empty_metadata();
+    result->image.path = strdup(path);
+    strcpy(result->image.lon_name, "RA");
+    strcpy(result->image.unit, "mJy/beam");
+    strcpy(result->image.flux_unit, "Jy");
+    options_default(&result->options);
+    result->options.fit = true;
+    struct srcfind_source *rows = calloc((size_t)n + 1, sizeof *rows);
     for (int k = 0; k < n; k++) {
         for (int i = 0; i < N_CELLS; i++) {
             const uint64_t bits = random_bits(&r);
             const int64_t integer = (int64_t)bits >> 10;
             if (cells[i].kind != 't')
-                memcpy(cell_of(&c->sources[k], i),
-                       cells[i].kind == 'r' ? (const void *)&bits : &integer, 8);
+                memcpy(cell_of(&rows[k], i), cells[i].kind == 'r' ? (const void *)&bits : &integer,
+                       8);
         }
-        c->sources[k].n_pixels = k % 5 ? k : SRCFIND_EMPTY;
-        strcpy(c->sources[k].s_code, k % 2 ? "S" : "C");
-        c->sources[k].e_lat = k % 3 ? NAN : random_unit(&r);
+        rows[k].n_pixels = k % 5 ? k : SRCFIND_EMPTY;
+        strcpy(rows[k].s_code, k % 2 ? "S" : "C");
+        rows[k].e_lat = k % 3 ? NAN : random_unit(&r);
         if (k % 4)
-            snprintf(c->sources[k].name, sizeof c->sources[k].name, "J%06d.00+000000.0", k);
+            snprintf(rows[k].name, sizeof rows[k].name, "J%06d.00+000000.0", k);
     }
+    result->sources.rows = rows;
+    result->sources.n = n;
+    catalogue_complete(c);
     return c;
 }
 
@@ -121,7 +134,7 @@ static inline char *bytes_of(const struct writer *writer, const struct srcfind_c
                              struct threads *threads, size_t *size) {
     char *bytes = NULL;
     FILE *stream = open_memstream(&bytes, size);
-    assert_true(writer_write(writer, catalogue, threads, stream, false));
+    assert_true(table_write(writer, &catalogue->table, threads, stream, false));
     fclose(stream);
     return bytes;
 }

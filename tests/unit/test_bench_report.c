@@ -16,11 +16,9 @@ enum { ROUNDS = 5 };
 static double search[ROUNDS] = {4.5e-3, 1e-3, 4e-3, 9e-3, 3.5e-3};
 static double plain[ROUNDS] = {2e-3, 2e-3, 2e-3, 2e-3, 2e-3};
 
-static struct srcfind_catalogue catalogue = {
-    .image = {.path = "a.fits", .width = 2000, .height = 1000},
-    .n_sources = 7,
-    .run = {.backend = "cpu", .threads = 3},
-};
+static struct result result = {.image = {.path = "a.fits", .width = 2000, .height = 1000},
+                               .run = {.backend = "cpu", .threads = 3}};
+static struct srcfind_catalogue catalogue = {.table = {.of = &result, .n_rows = 7}};
 static struct srcfind_bench bench = {
     .catalogue = &catalogue,
     .rounds = ROUNDS,
@@ -87,11 +85,11 @@ static void ratios_may_be_void(void **state) {
 }
 
 static void one_of_a_kind(void **state) {
-    const struct srcfind_catalogue all = catalogue;
     (void)state;
-    catalogue.n_sources = catalogue.run.threads = 1;
+    catalogue.table.n_rows = result.run.threads = 1;
     char *text = text_of(false);
-    catalogue = all;
+    catalogue.table.n_rows = 7;
+    result.run.threads = 3;
     assert_non_null(strstr(text, " 1 source; 1 CPU thread; 5 rounds"));
     free(text);
 }
@@ -103,7 +101,7 @@ static double number(const cJSON *json, const char *stage, const char *name) {
 
 static void json_has_seconds(void **state) {
     (void)state;
-    options_default(&catalogue.options);
+    options_default(&result.options);
     char *text = text_of(true);
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
     cJSON *json = cJSON_Parse(text);

@@ -9,15 +9,15 @@
 
 static int cell_of_row(const struct srcfind_source *row, const struct column *column, char *text) {
     const struct rows rows = rows_of_sources(row, 1);
-    return catalogue_cell(&rows, 0, column, text);
+    return cell_print(&rows, 0, column, text);
 }
 
 /* Every member of a row has its own column, under its name. */
 static void cells_of_a_row(void **state) {
     struct srcfind_catalogue *c = catalogue_of(1, "");
-    struct srcfind_source *row = c->sources;
+    struct srcfind_source *row = result_of(c)->sources.rows;
     (void)state;
-    assert_int_equal(c->n_columns, N_CELLS);
+    assert_int_equal(c->table.columns.n, N_CELLS);
     strcpy(row->name, "a name");
     strcpy(row->s_code, "S");
     for (int i = 0; i < N_CELLS; i++) {
@@ -31,7 +31,7 @@ static void cells_of_a_row(void **state) {
         strcpy(expected, i == 2 ? "a name" : "S");
         if (cells[i].kind != 't')
             snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
-        assert_int_equal(cell_of_row(row, &c->columns[i], text), strlen(expected));
+        assert_int_equal(cell_of_row(row, &c->table.columns.column[i], text), strlen(expected));
         assert_string_equal(text, expected);
         assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
         assert_int_equal(srcfind_catalogue_column(c, i)->kind, cells[i].kind == 't' ? SRCFIND_STRING
@@ -51,13 +51,13 @@ static void extreme_cells(void **state) {
     struct srcfind_source row = {
         .id = INT64_MIN + 1, .lon = -2.2250738585072014e-308, .n_pixels = SRCFIND_EMPTY};
     struct srcfind_catalogue *c = catalogue_of(0, "");
-    const struct column *lon = &c->columns[column_called("RA")];
-    const struct column *n_pixels = &c->columns[column_called("N_pix")];
+    const struct column *lon = &c->table.columns.column[column_called("RA")];
+    const struct column *n_pixels = &c->table.columns.column[column_called("N_pix")];
     char text[CELL_TEXT];
     (void)state;
-    assert_int_equal(cell_of_row(&row, &c->columns[0], text), 20);
+    assert_int_equal(cell_of_row(&row, &c->table.columns.column[0], text), 20);
     assert_string_equal(text, "-9223372036854775807");
-    assert_int_equal(cell_of_row(&row, &c->columns[2], text), 0);
+    assert_int_equal(cell_of_row(&row, &c->table.columns.column[2], text), 0);
     assert_string_equal(text, "");
     assert_int_equal(cell_of_row(&row, lon, text), 24);
     assert_string_equal(text, "-2.2250738585072014e-308");
@@ -90,10 +90,11 @@ static void columns_of_options(void **state) {
         struct srcfind_catalogue *c = catalogue_of(0, "");
         struct error error;
         int n = 0;
-        options_default(&c->options);
-        c->options.fit = *known[k].other;
-        assert_int_equal(options_set(&c->options, known[k].name, known[k].value, &error), 0);
-        catalogue_name_columns(c);
+        options_default(&result_of(c)->options);
+        result_of(c)->options.fit = *known[k].other;
+        assert_int_equal(options_set(&result_of(c)->options, known[k].name, known[k].value, &error),
+                         0);
+        catalogue_complete(c);
         for (int i = 0; i < N_CELLS; i++) {
             if (strcmp(cells[i].name, "Source_Name") == 0 && strcmp(known[k].name, "at") == 0)
                 assert_string_equal(srcfind_catalogue_column(c, n++)->name, "Entry_id");
@@ -101,11 +102,11 @@ static void columns_of_options(void **state) {
                 (cells[i].when == 'f' && !known[k].fitted))
                 continue;
             assert_string_equal(srcfind_catalogue_column(c, n)->name, cells[i].name);
-            assert_int_equal(c->columns[n].may_be_empty,
+            assert_int_equal(c->table.columns.column[n].may_be_empty,
                              known[k].empty && strstr(optional, cells[i].name));
             n++;
         }
-        assert_int_equal(c->n_columns, n);
+        assert_int_equal(c->table.columns.n, n);
         assert_null(srcfind_catalogue_column(c, n));
         srcfind_catalogue_destroy(c);
     }
@@ -118,14 +119,14 @@ static void cells_of_a_column(void **state) {
     static char array[N + 1][SRCFIND_CELL];
     struct srcfind_catalogue *c = catalogue_of(N, "");
     (void)state;
-    c->sources[5].lon = INFINITY;
+    result_of(c)->sources.rows[5].lon = INFINITY;
     for (int i = 0; i < N_CELLS; i++) {
         const size_t size = cells[i].kind == 't' ? SRCFIND_CELL : 8;
         const char *at = array[0];
         memset(array, 'x', sizeof array);
         srcfind_catalogue_cells(c, i, array);
         for (int k = 0; k < N; k++, at += size) {
-            const char *cell = cell_of(&c->sources[k], i);
+            const char *cell = cell_of(&result_of(c)->sources.rows[k], i);
             char expected[SRCFIND_CELL] = "";
             double real;
             memcpy(&real, cell, sizeof real);
@@ -157,8 +158,8 @@ static void names_and_units(void **state) {
     struct srcfind_catalogue *c = catalogue_of(0, "");
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        strcpy(c->image.lon_name, known[i][0]);
-        catalogue_name_columns(c);
+        strcpy(result_of(c)->image.lon_name, known[i][0]);
+        catalogue_complete(c);
         for (int j = 0; j < N_CELLS; j++)
             assert_string_equal(srcfind_catalogue_column(c, j)->name, j >= first && j < first + 6
                                                                           ? known[i][1 + j - first]
@@ -181,8 +182,8 @@ static void names_and_units(void **state) {
             assert_true(!column->unit || !strcmp(column->unit, "deg") ||
                         !strcmp(column->unit, "pix"));
     }
-    *c->image.unit = *c->image.flux_unit = '\0';
-    catalogue_name_columns(c);
+    *result_of(c)->image.unit = *result_of(c)->image.flux_unit = '\0';
+    catalogue_complete(c);
     assert_null(srcfind_catalogue_column(c, column_called("Total_flux"))->unit);
     assert_null(srcfind_catalogue_column(c, column_called("Total_flux"))->vounit);
     assert_null(srcfind_catalogue_column(c, column_called("Peak_flux"))->unit);
@@ -194,11 +195,11 @@ static void doors(void **state) {
     struct srcfind_catalogue *c = catalogue_of(700, "image.fits");
     (void)state;
     assert_int_equal(srcfind_catalogue_size(c), 700);
-    assert_ptr_equal(srcfind_catalogue_source(c, 699), &c->sources[699]);
+    assert_ptr_equal(srcfind_catalogue_source(c, 699), &result_of(c)->sources.rows[699]);
     assert_string_equal(srcfind_catalogue_image(c)->path, "image.fits");
-    assert_ptr_equal(srcfind_catalogue_background(c), &c->background);
-    assert_ptr_equal(srcfind_catalogue_run(c), &c->run);
-    assert_ptr_equal(srcfind_catalogue_timings(c), &c->timings);
+    assert_ptr_equal(srcfind_catalogue_background(c), &result_of(c)->background);
+    assert_ptr_equal(srcfind_catalogue_run(c), &result_of(c)->run);
+    assert_ptr_equal(srcfind_catalogue_timings(c), &result_of(c)->timings);
     srcfind_catalogue_destroy(c);
     srcfind_catalogue_destroy(NULL);
     assert_string_equal(srcfind_format(0)->name, "csv");

@@ -8,21 +8,28 @@
 #include "output/catalogue.h"
 #include "unit.h"
 
-static struct srcfind_catalogue catalogue(double rms, double scan) {
-    return (struct srcfind_catalogue){
-        .image = {.path = "image.fits", .width = 30, .height = 20},
-        .background = {.median = 0.5, .rms = rms, .n_kept = 590, .n_blank = 7, .rounds = 4},
-        .n_sources = 2,
-        .timings = {.transfer = 0.25, .scan = scan, .clip = 0.5, .clip_method = "one read"},
-        .run = {.device = "a GPU", .threads = 3},
-    };
+/* A catalogue with its result. */
+struct made {
+    struct result result;
+    struct srcfind_catalogue catalogue;
+};
+
+static struct made catalogue(double rms, double scan) {
+    return (struct made){
+        .result =
+            {.image = {.path = "image.fits", .width = 30, .height = 20},
+             .background = {.median = 0.5, .rms = rms, .n_kept = 590, .n_blank = 7, .rounds = 4},
+             .timings = {.transfer = 0.25, .scan = scan, .clip = 0.5, .clip_method = "one read"},
+             .run = {.device = "a GPU", .threads = 3}},
+        .catalogue = {.table = {.n_rows = 2}}};
 }
 
-static struct compare_report compare(const struct srcfind_catalogue *cpu,
-                                     const struct srcfind_catalogue *gpu, char *cpu_csv,
+static struct compare_report compare(struct made *cpu, struct made *gpu, char *cpu_csv,
                                      char *gpu_csv) {
     static char json[] = "{}";
-    const struct srcfind_catalogue *const catalogues[SIDES] = {cpu, gpu};
+    const struct srcfind_catalogue *const catalogues[SIDES] = {&cpu->catalogue, &gpu->catalogue};
+    cpu->catalogue.table.of = &cpu->result;
+    gpu->catalogue.table.of = &gpu->result;
     struct compared_text text[MOST_FORMATS] = {
         {{cpu_csv, gpu_csv}, {strlen(cpu_csv), strlen(gpu_csv)}}};
     for (int i = 1; srcfind_format(i); i++)
@@ -50,7 +57,7 @@ static void assert_says(const struct compare_report *c, const char *words) {
 static char csv[] = "a,b,c\n1,2,3\n4,5,6\n";
 
 static void same(void **state) {
-    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    struct made cpu = catalogue(1, 4), gpu = catalogue(1, 1);
     const struct compare_report c = compare(&cpu, &gpu, csv, csv);
     (void)state;
     assert_true(c.same && c.n_differences == 0);
@@ -62,7 +69,7 @@ static void same(void **state) {
 
 static void different_cells(void **state) {
     static char other[] = "a,b,c\n1,2,3\n4,5.5,\n";
-    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    struct made cpu = catalogue(1, 4), gpu = catalogue(1, 1);
     const struct compare_report c = compare(&cpu, &gpu, csv, other);
     (void)state;
     assert_false(c.same || c.formats[0].same);
@@ -75,7 +82,7 @@ static void different_cells(void **state) {
 
 static void missing_row(void **state) {
     static char other[] = "a,b,c\n1,2,3\n";
-    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    struct made cpu = catalogue(1, 4), gpu = catalogue(1, 1);
     const struct compare_report less = compare(&cpu, &gpu, csv, other);
     const struct compare_report more = compare(&cpu, &gpu, other, csv);
     (void)state;
@@ -86,7 +93,7 @@ static void missing_row(void **state) {
 
 /* A statistic that differs in its last bit, in catalogues of the same text. */
 static void different_statistic(void **state) {
-    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1 + 0x1p-52, 1);
+    struct made cpu = catalogue(1, 4), gpu = catalogue(1 + 0x1p-52, 1);
     const struct compare_report c = compare(&cpu, &gpu, csv, csv);
     (void)state;
     assert_false(c.same);
@@ -95,7 +102,7 @@ static void different_statistic(void **state) {
 
 static void most_differences(void **state) {
     static char one[] = "a,b,c\n1,2,3\n4,5,6\n7,8,9\n", other[] = "a,b,c\n0,0,0\n0,0,0\n0,0,0\n";
-    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    struct made cpu = catalogue(1, 4), gpu = catalogue(1, 1);
     const struct compare_report c = compare(&cpu, &gpu, one, other);
     (void)state;
     assert_int_equal(c.n_differences, MOST_DIFFERENCES);
@@ -107,9 +114,9 @@ static double number_at(const cJSON *object, const char *a, const char *b) {
 
 static void as_json(void **state) {
     static char other[] = "a,b,c\n1,2,3\n4,5.5,6\n";
-    struct srcfind_catalogue cpu = catalogue(0.1, 4), gpu = catalogue(0.1, 1);
-    options_default(&cpu.options);
-    options_default(&gpu.options);
+    struct made cpu = catalogue(0.1, 4), gpu = catalogue(0.1, 1);
+    options_default(&cpu.result.options);
+    options_default(&gpu.result.options);
     const struct compare_report c = compare(&cpu, &gpu, csv, other);
     char *text = text_of(&c, true);
     cJSON *json = cJSON_Parse(text);

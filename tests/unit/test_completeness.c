@@ -221,7 +221,7 @@ static void assert_near(double value, double expected) {
 static void counts_a_bin(void **state) {
     static const double ratios[] = {1.3, 0.9, 1, 1.1, 0.7, 1.2};
     struct injection all[10];
-    const struct injections list = {all, 10, 10, {1}, 1};
+    const struct injections list = {all, 10, 10, {1}, 1, 1};
     struct completeness c;
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -263,7 +263,7 @@ static void edges_of_bins(void **state) {
     static const double snr[] = {2.999, 3, 4, 5, 6, 8, 10, 20, 60};
     static const double ends[] = {3, 4, 5, 6, 8, 10, 20, 60};
     struct injection all[9];
-    const struct injections list = {all, 9, 9, {1}, 1};
+    const struct injections list = {all, 9, 9, {1}, 1, 1};
     struct completeness c;
     (void)state;
     for (int i = 0; i < 9; i++)
@@ -283,7 +283,7 @@ static void scatter_of_few(void **state) {
     struct completeness c;
     (void)state;
     for (int n = 1; n <= 3; n++) {
-        const struct injections list = {all, 3, 3, {1}, 1};
+        const struct injections list = {all, 3, 3, {1}, 1, 1};
         for (int i = 0; i < 3; i++)
             all[i] = (struct injection){.width = 1,
                                         .snr = 7,
@@ -315,7 +315,7 @@ static void scatter_of_few(void **state) {
 static void weighs_places(void **state) {
     enum { N = 40000 };
     struct injection *all = calloc(N, sizeof *all);
-    const struct injections list = {all, N, N, {1}, 1};
+    const struct injections list = {all, N, N, {1}, 1, 1};
     struct completeness c;
     (void)state;
     for (int i = 0; i < N; i++) {
@@ -355,7 +355,7 @@ static void weighs_places(void **state) {
 static void brighter_than_all(void **state) {
     enum { N = 4000 };
     struct injection *all = calloc(N, sizeof *all);
-    const struct injections list = {all, N, N, {1}, 1};
+    const struct injections list = {all, N, N, {1}, 1, 1};
     struct completeness c;
     (void)state;
     for (int i = 0; i < N; i++) /* a fifth has a hundredth of the noise */
@@ -379,7 +379,7 @@ static void brighter_than_all(void **state) {
 /* Twice the sources with half of the weight are as many as their weight, but for the error. */
 static void effective_number(void **state) {
     struct injection all[30];
-    const struct injections list = {all, 30, 30, {1}, 1};
+    const struct injections list = {all, 30, 30, {1}, 1, 1};
     struct completeness c;
     (void)state;
     for (int i = 0; i < 30; i++)

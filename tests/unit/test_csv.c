@@ -17,8 +17,8 @@ static void header_line(void **state) {
     (void)state;
     assert_string_equal(text, header);
     free(text);
-    strcpy(c->image.lon_name, "GLON");
-    catalogue_name_columns(c);
+    strcpy(result_of(c)->image.lon_name, "GLON");
+    catalogue_complete(c);
     text = text_of(&csv_writer, c, NULL);
     assert_memory_equal(text, "Source_id,Isl_id,Source_Name,S_Code,N_Gaus,GLON,GLAT,E_GLON,", 57);
     free(text);
@@ -28,26 +28,26 @@ static void header_line(void **state) {
 static void known_row(void **state) {
     struct srcfind_catalogue *c = catalogue_of(1, "image.fits");
     (void)state;
-    c->sources[0] = (struct srcfind_source){.id = 1,
-                                            .island_id = INT64_MIN + 1,
-                                            .name = "J083615.58-121557.3",
-                                            .lon = 0.1,
-                                            .lat = -90,
-                                            .e_lon = NAN,
-                                            .e_lat = INFINITY,
-                                            .x = 1e-5,
-                                            .y = 5e-324,
-                                            .e_x = -0.0,
-                                            .x_peak = SRCFIND_EMPTY,
-                                            .y_max = SRCFIND_EMPTY,
-                                            .flags = 31,
-                                            .s_code = "S",
-                                            .n_gaussians = 2,
-                                            .lon_max = 7,
-                                            .lat_max = -8,
-                                            .dc_angle = 12.5,
-                                            .resid_isl_rms = NAN,
-                                            .pix_snr = 5.5};
+    result_of(c)->sources.rows[0] = (struct srcfind_source){.id = 1,
+                                                            .island_id = INT64_MIN + 1,
+                                                            .name = "J083615.58-121557.3",
+                                                            .lon = 0.1,
+                                                            .lat = -90,
+                                                            .e_lon = NAN,
+                                                            .e_lat = INFINITY,
+                                                            .x = 1e-5,
+                                                            .y = 5e-324,
+                                                            .e_x = -0.0,
+                                                            .x_peak = SRCFIND_EMPTY,
+                                                            .y_max = SRCFIND_EMPTY,
+                                                            .flags = 31,
+                                                            .s_code = "S",
+                                                            .n_gaussians = 2,
+                                                            .lon_max = 7,
+                                                            .lat_max = -8,
+                                                            .dc_angle = 12.5,
+                                                            .resid_isl_rms = NAN,
+                                                            .pix_snr = 5.5};
     char *text = text_of(&csv_writer, c, NULL);
     assert_string_equal(
         text + strlen(header),
@@ -88,7 +88,7 @@ static void random_rows(void **state) {
     assert_memory_equal(text, header, strlen(header));
     for (int k = 0; k < N; k++)
         for (int i = 0; i < N_CELLS; i++)
-            at = assert_cell(at, &c->sources[k], i);
+            at = assert_cell(at, &result_of(c)->sources.rows[k], i);
     assert_true(*at == '\0');
     free(text);
     srcfind_catalogue_destroy(c);
@@ -124,7 +124,7 @@ static void full_devices(void **state) {
         struct error error = {"nothing"};
         FILE *stream = fopencookie(&room, "w", (cookie_io_functions_t){.write = write_to_room});
         const enum srcfind_status status =
-            save_stream(c, &csv_writer, unit_threads(i % 3 + 1), stream, "a.csv", &error);
+            save_stream(&c->table, &csv_writer, unit_threads(i % 3 + 1), stream, "a.csv", &error);
         fclose(stream);
         assert_int_equal(status, i / 3 < 5 ? SRCFIND_ERROR_OUTPUT : SRCFIND_OK);
         assert_string_equal(error.text, i / 3 < 5 ? "a.csv: the catalogue cannot be written: No "

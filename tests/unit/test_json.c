@@ -36,19 +36,20 @@ static void assert_text(const cJSON *root, const char *path, const char *value) 
 static void described_image(void **state) {
     struct srcfind_catalogue *c = catalogue_of(3, "a\\b \"c\"\n\t\x01\xc3\xa9.fits");
     (void)state;
-    c->image.width = 4;
-    c->image.height = 3;
-    c->image.hdu = 2;
-    c->image.n_axes = 3;
-    c->image.axes[0] = 4, c->image.axes[1] = 3, c->image.axes[2] = 7;
-    c->image.plane[0] = 5;
-    c->image.beam = (struct srcfind_beam){0.1, 0.3, -0.0};
-    c->image.beam_source = "table";
-    c->image.beam_pixels = INFINITY;
-    c->image.frequency = 1.4e9;
-    c->background = (struct srcfind_background){
+    result_of(c)->image.width = 4;
+    result_of(c)->image.height = 3;
+    result_of(c)->image.hdu = 2;
+    result_of(c)->image.n_axes = 3;
+    result_of(c)->image.axes[0] = 4, result_of(c)->image.axes[1] = 3,
+    result_of(c)->image.axes[2] = 7;
+    result_of(c)->image.plane[0] = 5;
+    result_of(c)->image.beam = (struct srcfind_beam){0.1, 0.3, -0.0};
+    result_of(c)->image.beam_source = "table";
+    result_of(c)->image.beam_pixels = INFINITY;
+    result_of(c)->image.frequency = 1.4e9;
+    result_of(c)->background = (struct srcfind_background){
         .median = 1.0 / 3, .rms = NAN, .n_kept = 1LL << 40, .empty = true};
-    c->quality = (struct srcfind_quality){
+    result_of(c)->quality = (struct srcfind_quality){
         .zeros = 0.25, .rms_p10 = 1, .rms_p90 = NAN, .beam_pixels = 1.5, .narrow = 0.5};
     cJSON *root = read_catalogue(c);
     assert_text(root, "srcfind", SRCFIND_VERSION);
@@ -110,8 +111,9 @@ static void paths(void **state) {
 static void empty_catalogue(void **state) {
     struct srcfind_catalogue *c = catalogue_of(0, "");
     (void)state;
-    *c->image.unit = *c->image.flux_unit = *c->image.lon_name = '\0';
-    catalogue_name_columns(c);
+    *result_of(c)->image.unit = *result_of(c)->image.flux_unit = *result_of(c)->image.lon_name =
+        '\0';
+    catalogue_complete(c);
     cJSON *root = read_catalogue(c);
     static const char *const null[] = {
         "path",      "hdu",      "hdu_name",  "compression",     "unit",
@@ -156,12 +158,12 @@ static void random_rows(void **state) {
         for (int i = 0; i < N_CELLS; i++, cell = cell->next) {
             int64_t integer;
             double real;
-            memcpy(&integer, cell_of(&c->sources[k], i), sizeof integer);
+            memcpy(&integer, cell_of(&result_of(c)->sources.rows[k], i), sizeof integer);
             memcpy(&real, &integer, sizeof real);
             if (cells[i].kind == 'i')
                 real = (double)integer;
             assert_string_equal(cell->string, cells[i].name);
-            const char *text = cell_of(&c->sources[k], i);
+            const char *text = cell_of(&result_of(c)->sources.rows[k], i);
             const bool is_empty = cells[i].kind == 't'   ? !*text
                                   : cells[i].kind == 'i' ? integer == SRCFIND_EMPTY
                                                          : !isfinite(real);

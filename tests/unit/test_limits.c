@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/find.h"
+#include "output/catalogue.h"
 #include "options.h"
 #include "pictures.h"
 #include "srcfind.h"
@@ -166,15 +167,17 @@ static void check(int64_t width, int64_t height, const struct sky *sky) {
     struct srcfind_options *options =
         options_with("kappa", "1000", "threshold", "1000", "device", "cpu", "threads", "2",
                      sky->divides ? "deblend" : NULL, "yes", NULL);
-    struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
+    struct srcfind_catalogue *catalogue = catalogue_create();
+    struct result *result = &catalogue->all->result;
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
     assert_int_equal(
-        input_open(&s.input, s.path, &finder->options, &catalogue->image, &finder->error),
+        input_open(&s.input, s.path, &finder->options, &result->image, &finder->error),
         SRCFIND_OK);
     s.input.pixels.state = &s;
     s.input.pixels.read = read_sparse;
-    assert_int_equal(find_catalogue(finder, &s.input, catalogue), SRCFIND_OK);
+    assert_int_equal(find_catalogue(finder, &s.input, result), SRCFIND_OK);
+    catalogue_complete(catalogue);
     assert_catalogue(catalogue, &s, sky);
     assert_json(finder, catalogue, &sky->sources[sky->n_sources - 1]);
     input_close(&s.input);

@@ -9,7 +9,7 @@ static void widths_of_columns(void **state) {
     struct srcfind_catalogue *c = catalogue_of(0, "");
     size_t widths[MOST_COLUMNS], sum = 0;
     (void)state;
-    const size_t n = row_bytes_widths(c, widths);
+    const size_t n = row_bytes_widths(&c->table, widths);
     for (int i = 0; i < N_CELLS; i++) {
         assert_int_equal(widths[i], i == NAME ? 31 : i == S_CODE ? 1 : 8);
         sum += widths[i];
@@ -36,10 +36,10 @@ static void bytes_of_a_row(void **state) {
     size_t widths[MOST_COLUMNS], at = 0;
     const int lon = column_called("RA"), n_pix = column_called("N_pix");
     (void)state;
-    const size_t n = row_bytes_widths(c, widths);
+    const size_t n = row_bytes_widths(&c->table, widths);
     widths[NAME] = 4;
     memset(bytes, 'x', sizeof bytes);
-    assert_int_equal(row_bytes_put(c, &rows, 0, widths, bytes), n - 31 + 4);
+    assert_int_equal(row_bytes_put(&c->table, &rows, 0, widths, bytes), n - 31 + 4);
     assert_int_equal(bytes[n - 31 + 4], 'x');
     assert_memory_equal(bytes, one, 8);
     assert_memory_equal(bytes + 16, name, 4);
@@ -51,9 +51,10 @@ static void bytes_of_a_row(void **state) {
         at += widths[i];
     assert_memory_equal(bytes + at, least, 8);
     for (int i = 0; i < N_CELLS; i++)
-        assert_int_equal(row_cell_is_empty(&rows, 0, &c->columns[i]), i == lon || i == n_pix);
+        assert_int_equal(row_cell_is_empty(&rows, 0, &c->table.columns.column[i]),
+                         i == lon || i == n_pix);
     *row.name = '\0';
-    assert_true(row_cell_is_empty(&rows, 0, &c->columns[NAME]));
+    assert_true(row_cell_is_empty(&rows, 0, &c->table.columns.column[NAME]));
     srcfind_catalogue_destroy(c);
 }
 
@@ -63,7 +64,7 @@ static void fits_table(void **state) {
     unsigned char row[ROW_MOST_BYTES];
     size_t widths[MOST_COLUMNS], size;
     char *bytes = bytes_of(&fits_writer, c, NULL, &size);
-    const size_t n = row_bytes_widths(c, widths), n_rows = 11;
+    const size_t n = row_bytes_widths(&c->table, widths), n_rows = 11;
     (void)state;
     const size_t data = size - (n_rows * n + 2879) / 2880 * 2880;
     bytes[data - 1] = '\0'; /* the last of the blanks behind END */
@@ -72,8 +73,8 @@ static void fits_table(void **state) {
     assert_non_null(strstr(bytes, "TFORM3  = '31A"));
     assert_null(strstr(bytes, "TNULL1 "));
     for (size_t k = 0; k < n_rows; k++) {
-        const struct rows rows = rows_of_sources(c->sources + k, 1);
-        row_bytes_put(c, &rows, 0, widths, row);
+        const struct rows rows = rows_of_sources(result_of(c)->sources.rows + k, 1);
+        row_bytes_put(&c->table, &rows, 0, widths, row);
         assert_memory_equal(bytes + data + k * n, row, n);
     }
     free(bytes);
@@ -105,20 +106,21 @@ static void votable(void **state) {
     struct srcfind_catalogue *c = catalogue_of(ROWS, "image.fits");
     size_t widths[MOST_COLUMNS], at = 0;
     char *text = text_of(&votable_writer, c, NULL),
-         *rows = malloc(ROWS * writer_row_bytes(&votable_writer, c));
-    struct rows all = rows_of_sources(c->sources, ROWS);
+         *rows = malloc(ROWS * writer_row_bytes(&votable_writer, &c->table));
+    struct rows all = rows_of_sources(result_of(c)->sources.rows, ROWS);
     all.are_last = true;
-    const size_t size = votable_writer.rows(c, &all, rows);
+    const size_t size = votable_writer.rows(&c->table, &all, rows);
     (void)state;
     assert_non_null(strstr(text, "name=\"S_Code\" datatype=\"char\" arraysize=\"2\""));
     for (int k = 0; k < ROWS; k++) {
         unsigned char bytes[2 * ROW_MOST_BYTES];
         const size_t n = decode(rows + at, bytes);
         at += n / 3 * 4 + 1;
-        assert_in_range(n, (N_CELLS + 7) / 8 + row_bytes_widths(c, widths) + 1, sizeof bytes);
+        assert_in_range(n, (N_CELLS + 7) / 8 + row_bytes_widths(&c->table, widths) + 1,
+                        sizeof bytes);
         for (int i = 0; i < N_CELLS; i++)
             assert_int_equal(bytes[i / 8] >> (7 - i % 8) & 1,
-                             row_cell_is_empty(&all, k, &c->columns[i]));
+                             row_cell_is_empty(&all, k, &c->table.columns.column[i]));
     }
     assert_int_equal(at, size);
     free(rows);

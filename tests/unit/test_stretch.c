@@ -48,7 +48,7 @@ static void colours(void **state) {
 
 /* Local noise counts by its median. */
 static void noise(void **state) {
-    struct srcfind_catalogue c = {.background = {.median = 2, .rms = 3}};
+    struct result c = {.background = {.median = 2, .rms = 3}};
     (void)state;
     assert_true(stretch_of_noise(&c).zero == 2 && stretch_of_noise(&c).unit == 3);
     c.background.box = 48;

@@ -9,7 +9,7 @@
 
 #include "catalogues.h"
 #include "input/positions.h"
-#include "input/table_file.h"
+#include "input/read_table.h"
 #include "temporary.h"
 
 enum { FILE_PATH = TEMPORARY_PATH + 16 };
@@ -56,7 +56,7 @@ static const char *write_text(const char *name, const char *text) {
 static struct table_file read_file(const char *path) {
     struct table_file table;
     struct error error;
-    if (table_file_read(path, NULL, &table, &error) != SRCFIND_OK)
+    if (read_table(path, NULL, &table, &error) != SRCFIND_OK)
         fail_msg("%s", error.text);
     return table;
 }
@@ -95,7 +95,7 @@ static void assert_table(const char *name, const char *text, const char *expecte
 static void assert_fails(const char *path, const char *words) {
     struct table_file table;
     struct error error;
-    assert_int_equal(table_file_read(path, NULL, &table, &error), SRCFIND_ERROR_INPUT);
+    assert_int_equal(read_table(path, NULL, &table, &error), SRCFIND_ERROR_INPUT);
     table_file_clear(&table);
     assert_null(strchr(error.text, '\n'));
     assert_memory_equal(error.text, path, strlen(path));
@@ -771,9 +771,9 @@ static void little_memory(void **state) {
     struct srcfind_catalogue *c = catalogue_of(5, "an image.fits");
     struct error error;
     (void)state;
-    strcpy(c->image.frame, "ICRS");
+    strcpy(result_of(c)->image.frame, "ICRS");
     for (int i = 0; i < 5; i++)
-        c->sources[i].lat = i;
+        result_of(c)->sources.rows[i].lat = i;
     write_text("a.csv", csv_text);
     write_packed("a.csv.gz", csv_text, 1);
     assert_needs_memory("a.csv");
@@ -785,7 +785,8 @@ static void little_memory(void **state) {
     static const char *const names[] = {"a.ecsv", "a.json", "a.fits"};
     const struct writer *const formats[] = {&ecsv_writer, &json_writer, &fits_writer};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(save_file(c, formats[i], NULL, path_of(names[i]), &error), SRCFIND_OK);
+        assert_int_equal(save_file(&c->table, formats[i], NULL, path_of(names[i]), &error),
+                         SRCFIND_OK);
         assert_needs_memory(names[i]);
     }
     srcfind_catalogue_destroy(c);

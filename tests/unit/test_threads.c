@@ -136,21 +136,22 @@ static void no_error_leaves_none(void **state) {
     threads_destroy(team);
 }
 
-static void parts_of_items(void **state) {
+static void shares_of_items(void **state) {
     struct threads *team = threads_create(TEAM);
     (void)state;
-    assert_int_equal(threads_parts(team, 0, 10), 1);
-    assert_int_equal(threads_parts(team, 19, 10), 1);
-    assert_int_equal(threads_parts(team, 20, 10), 2);
-    assert_int_equal(threads_parts(team, 1000, 10), TEAM);
-    assert_int_equal(threads_parts(NULL, 1000, 10), 1);
+    assert_int_equal(threads_shares(team, 0, 10), 1);
+    assert_int_equal(threads_shares(team, 19, 10), 1);
+    assert_int_equal(threads_shares(team, 20, 10), 2);
+    assert_int_equal(threads_shares(team, 1000, 10), TEAM);
+    assert_int_equal(threads_shares(NULL, 1000, 10), 1);
     for (int64_t n = 0; n < 40; n++) {
-        for (int n_parts = 1; n_parts < 9; n_parts++) {
-            assert_int_equal(threads_part(n, n_parts, 0), 0);
-            assert_int_equal(threads_part(n, n_parts, n_parts), n);
-            for (int i = 0; i < n_parts; i++) {
-                const int64_t size = threads_part(n, n_parts, i + 1) - threads_part(n, n_parts, i);
-                assert_true(size == n / n_parts || size == n / n_parts + 1);
+        for (int n_shares = 1; n_shares < 9; n_shares++) {
+            assert_int_equal(threads_share(n, n_shares, 0), 0);
+            assert_int_equal(threads_share(n, n_shares, n_shares), n);
+            for (int i = 0; i < n_shares; i++) {
+                const int64_t size =
+                    threads_share(n, n_shares, i + 1) - threads_share(n, n_shares, i);
+                assert_true(size == n / n_shares || size == n / n_shares + 1);
             }
         }
     }
@@ -165,7 +166,7 @@ int main(void) {
         cmocka_unit_test(the_lowest_error_wins),
         cmocka_unit_test(a_lower_error_wins_later),
         cmocka_unit_test(no_error_leaves_none),
-        cmocka_unit_test(parts_of_items),
+        cmocka_unit_test(shares_of_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

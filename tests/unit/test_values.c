@@ -6,7 +6,7 @@
 #include "cpu/variants.h"
 #include "unit.h"
 
-enum { MOST = 200000, PARTS = 3, ASKED = 40 };
+enum { MOST = 200000, LISTS = 3, ASKED = 40 };
 
 /* Noise around some value, or spread over all exponents, or of few different values, or all the
  * same, or the least ones that there are, or evenly spread with many zeros. */
@@ -35,11 +35,11 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Values in their order, and the same ones in parts. */
+/* Values in their order, and the same ones in lists. */
 struct lists {
     int64_t n;
     float shuffled[MOST], sorted[MOST];
-    struct values_part parts[PARTS];
+    struct values_list lists[LISTS];
 };
 
 static void make_lists(struct lists *l, int kind, int64_t n, struct random *r) {
@@ -48,9 +48,9 @@ static void make_lists(struct lists *l, int kind, int64_t n, struct random *r) {
     for (int64_t i = 0; i < n; i++)
         l->shuffled[i] = l->sorted[i] = random_value(kind, r);
     qsort(l->sorted, (size_t)n, sizeof *l->sorted, compare);
-    l->parts[0] = (struct values_part){l->shuffled, first};
-    l->parts[1] = (struct values_part){NULL, 0};
-    l->parts[2] = (struct values_part){l->shuffled + first, n - first};
+    l->lists[0] = (struct values_list){l->shuffled, first};
+    l->lists[1] = (struct values_list){NULL, 0};
+    l->lists[2] = (struct values_list){l->shuffled + first, n - first};
 }
 
 static void assert_sums(const struct values_sums *sums, const struct lists *l, float low,
@@ -144,7 +144,7 @@ static void as_if_sorted(void **state) {
         const float low = bounded ? l.sorted[0] : -FLT_MAX;
         const float high = bounded ? nextafterf(l.sorted[n - 1], INFINITY) : FLT_MAX;
         assert_true(
-            values_make(&v, variant, unit_threads(3), l.parts, PARTS, low, high, 0.25f, &all));
+            values_make(&v, variant, unit_threads(3), l.lists, LISTS, low, high, 0.25f, &all));
         assert_sums(&all, &l, -FLT_MAX, FLT_MAX, 0.25f);
         check_trims(&v, &l, &r);
         check_places(&v, &l, &r);
@@ -153,7 +153,7 @@ static void as_if_sorted(void **state) {
 }
 
 static void empty_lists(void **state) {
-    const struct values_part none = {NULL, 0};
+    const struct values_list none = {NULL, 0};
     struct values v;
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
@@ -169,12 +169,12 @@ static void empty_lists(void **state) {
 
 static void extremes_are_within(void **state) {
     static const float some[] = {3, 4, -5};
-    const struct values_part part = {some, 3};
+    const struct values_list list = {some, 3};
     struct values v;
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
-    assert_true(values_make(&v, cpu_variant_choose(), unit_threads(3), &part, 1, -5, 4, 0, &all));
+    assert_true(values_make(&v, cpu_variant_choose(), unit_threads(3), &list, 1, -5, 4, 0, &all));
     values_extend(&v, -4, 2, &least, &greatest);
     assert_true(least == INFINITY && greatest == -INFINITY);
     values_extend(&v, -4, 3.5f, &least, &greatest);

@@ -84,7 +84,7 @@ static void set_real(const struct binary_column *from, const unsigned char *byte
         from->scale == 1 && from->zero == 0 ? stored : from->zero + from->scale * stored;
 }
 
-/* Adds a text without the blanks behind it. False where memory ran out. */
+/* Adds a text without the blanks behind it. */
 static bool set_text(struct binary_column *from, const unsigned char *bytes, int64_t row,
                      struct table_file_column *column) {
     size_t length = strnlen((const char *)bytes, (size_t)from->at.count);

@@ -26,7 +26,7 @@ struct binary_columns {
 int binary_columns_list(const struct table *table, struct binary_columns *columns);
 
 /* Reads the rows to a table, whose columns have names; with a sink, hands them over in blocks, one
- * at least, as table_file_read_blocks does. */
+ * at least, as read_table_blocks does. */
 enum srcfind_status binary_rows_read(struct binary_columns *columns, const struct table_sink *sink,
                                      struct table_file *into, struct error *error);
 

@@ -20,7 +20,7 @@ bool builder_add_column(struct builder *builder, const char *name, size_t length
     return column->cells.name;
 }
 
-/* Adds a text with its NUL to those of a column; false where memory ran out. */
+/* Appends a text, with its NUL, to the texts of a column. */
 static bool add_bytes(struct builder_column *column, const char *text, size_t length) {
     const int64_t end = column->n_bytes + (int64_t)length + 1;
     if (!GROW(column->cells.bytes, column->bytes_capacity, end))

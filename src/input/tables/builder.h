@@ -33,7 +33,7 @@ enum builder_result {
     BUILDER_NO_WHOLE   /* a real number in a declared column of integers */
 };
 
-/* Adds a column before there are rows. False where memory ran out. */
+/* Adds a column before there are rows. */
 bool builder_add_column(struct builder *builder, const char *name, size_t length);
 
 /* Declares the kind of column i. */
@@ -42,8 +42,7 @@ void builder_declare(struct builder *builder, int64_t i, enum srcfind_kind kind)
 /* Sets the unit of column i. */
 void builder_set_unit(struct builder *builder, int64_t i, const char *unit);
 
-/* Makes room for a row, in which all cells are then set, each once, before builder_end_row. False
- * where memory ran out. */
+/* Makes room for a row, in which all cells are then set, each once, before builder_end_row. */
 bool builder_begin_row(struct builder *builder);
 void builder_end_row(struct builder *builder);
 
@@ -65,12 +64,11 @@ enum builder_result builder_set_text(struct builder *builder, int64_t i, const c
 bool builder_restarts(struct builder *builder);
 
 /* Lends the columns and rows to a table, until builder_next_block drops the rows, for other ones.
- * The columns are to be freed, but not their cells. False where memory ran out. */
+ * The columns are to be freed, but not their cells. */
 bool builder_lend(struct builder *builder, struct table_file *table);
 void builder_next_block(struct builder *builder);
 
-/* Hands the columns and rows over to a table. Columns without a value are real. False where memory
- * ran out. */
+/* Hands the columns and rows over to a table. Columns without a value are real. */
 bool builder_finish(struct builder *builder, struct table_file *table);
 
 void builder_clear(struct builder *builder);

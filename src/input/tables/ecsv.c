@@ -180,8 +180,7 @@ static void take_metadata(struct header *header, struct span key, struct span va
     free(text);
 }
 
-/* Copies the lines of comments without their marks, and goes behind them. False where memory ran
- * out. */
+/* Copies the lines of comments without their marks, and goes behind them. */
 static bool copy_yaml(struct delimited *d, struct header *header, int64_t *length) {
     char *to = header->yaml = malloc((size_t)(d->end - d->at) + 1);
     if (!to)

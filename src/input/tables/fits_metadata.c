@@ -8,7 +8,7 @@
 #include "options/options.h"
 
 /* Reads a text that may go on in CONTINUE cards (FITS 4.0, section 4.2.1.2); *text is to be freed,
- * and NULL if there is none. False where memory ran out. */
+ * and NULL if there is none. */
 static bool read_long_text(const struct header *header, const char *keyword, char **text) {
     int64_t i = 0;
     const char *card = header_next(header, keyword, &i);
@@ -57,8 +57,7 @@ static bool next_line(const struct header *header, int64_t *i, char text[HISTORY
     return true;
 }
 
-/* Takes the options from lines of HISTORY: `srcfind option NAME: VALUE`. False where memory ran
- * out. */
+/* Takes the options from lines of HISTORY: `srcfind option NAME: VALUE`. */
 static bool take_options(const struct header *header, struct table_file *table) {
     static const char begin[] = "srcfind option ";
     char text[HISTORY_TEXT];

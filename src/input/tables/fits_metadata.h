@@ -5,7 +5,7 @@
 #include "input/fits/header.h"
 #include "input/table_file.h"
 
-/* Sets the members of the table that the header of its HDU tells. False where memory ran out. */
+/* Sets the members of the table that the header of its HDU tells. */
 bool fits_metadata_take(const struct header *header, struct table_file *table);
 
 #endif

@@ -490,7 +490,7 @@ static enum srcfind_status read_document(struct json *j, struct table_file *tabl
     return SRCFIND_OK;
 }
 
-/* Joins the texts of the members. False where memory ran out. */
+/* Joins the texts of the members. */
 static bool take_entry(const struct json *j, struct table_file *table) {
     static const char names[3][32] = {"{\"image\":", ",\n\"background\":", ",\n\"detection\":"};
     const struct string *const texts[] = {&j->image, &j->background, &j->detection};

@@ -95,8 +95,7 @@ static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfi
 }
 
 /* Negative sources are blue, others red, and those of scales have a colour of their scale. */
-static const struct colour *colour_of(const struct srcfind_catalogue *c,
-                                      const struct srcfind_source *s) {
+static const struct colour *colour_of(const struct result *c, const struct srcfind_source *s) {
     static const struct colour red = {0.85, 0.1, 0.1}, blue = {0.1, 0.35, 0.85};
     static const struct colour of_scales[] = {{0.95, 0.55, 0}, {0, 0.6, 0.2}, {0.6, 0.15, 0.75}};
     const struct scales_option *scales = &c->options.scales;
@@ -109,9 +108,8 @@ static const struct colour *colour_of(const struct srcfind_catalogue *c,
 }
 
 static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
-                                     const struct srcfind_catalogue *c,
-                                     const struct srcfind_source *s, struct mark *mark,
-                                     struct error *error) {
+                                     const struct result *c, const struct srcfind_source *s,
+                                     struct mark *mark, struct error *error) {
     enum { LEAST = 4 };
     struct outline outline;
     const bool has_fit = options_fit(&c->options);
@@ -136,9 +134,8 @@ static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
 /* Makes the ellipse of one of the Gaussians of a source. It is half as large as one of a source, so
  * that it is inside of that. */
 static enum srcfind_status make_part(const struct canvas *v, struct wcs *wcs,
-                                     const struct srcfind_catalogue *c,
-                                     const struct srcfind_source *part, struct mark *mark,
-                                     struct error *error) {
+                                     const struct result *c, const struct srcfind_source *part,
+                                     struct mark *mark, struct error *error) {
     const enum srcfind_status status = make_mark(v, wcs, c, part, mark, error);
     if (status != SRCFIND_OK)
         return status;
@@ -154,32 +151,32 @@ static int by_falling_value(const void *a, const void *b) {
 }
 
 /* Sets *least to the |SNR| from which on sources are marked. False where memory ran out. */
-static bool choose_marks(const struct srcfind_catalogue *c, double *least) {
+static bool choose_marks(const struct result *c, double *least) {
     *least = 0;
-    if (c->n_sources <= MOST_MARKS)
+    if (c->sources.n <= MOST_MARKS)
         return true;
-    double *snr = malloc((size_t)c->n_sources * sizeof *snr);
+    double *snr = malloc((size_t)c->sources.n * sizeof *snr);
     if (!snr)
         return false;
-    for (int64_t i = 0; i < c->n_sources; i++)
-        snr[i] = fmax(fabs(c->sources[i].snr), 0); /* 0 for NaN, which has no order */
-    qsort(snr, (size_t)c->n_sources, sizeof *snr, by_falling_value);
+    for (int64_t i = 0; i < c->sources.n; i++)
+        snr[i] = fmax(fabs(c->sources.rows[i].snr), 0); /* 0 for NaN, which has no order */
+    qsort(snr, (size_t)c->sources.n, sizeof *snr, by_falling_value);
     *least = snr[MOST_MARKS - 1];
     free(snr);
     return true;
 }
 
 enum srcfind_status marks_make(struct marks *marks, const struct canvas *v, struct wcs *wcs,
-                               const struct srcfind_catalogue *c, struct error *error) {
+                               const struct result *c, struct error *error) {
     double least;
     int64_t n_parts = 0;
     enum srcfind_status status = SRCFIND_OK;
-    *marks =
-        (struct marks){.marks = arrays_allocate(c->n_sources + c->n_parts, sizeof *marks->marks)};
+    *marks = (struct marks){
+        .marks = arrays_allocate(c->sources.n + c->sources.n_parts, sizeof *marks->marks)};
     if (!marks->marks || !choose_marks(c, &least))
         return error_memory(error, "drawing a picture");
-    for (int64_t i = 0; status == SRCFIND_OK && i < c->n_sources; i++) {
-        const struct srcfind_source *s = &c->sources[i], *parts = c->parts + n_parts;
+    for (int64_t i = 0; status == SRCFIND_OK && i < c->sources.n; i++) {
+        const struct srcfind_source *s = &c->sources.rows[i], *parts = c->sources.parts + n_parts;
         const int64_t n = s->n_gaussians > 1 ? s->n_gaussians : 0;
         n_parts += n;
         if (fabs(s->snr) < least || s->flags & SRCFIND_FLAG_OUTSIDE)

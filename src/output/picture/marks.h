@@ -3,9 +3,9 @@
 #define MARKS_H
 
 #include "input/wcs.h"
-#include "output/catalogue.h"
 #include "output/picture/canvas.h"
 #include "output/picture/outline.h"
+#include "output/result.h"
 
 /* More sources than this would cover the map: those of highest |SNR| are marked. */
 enum { MOST_MARKS = 5000 };
@@ -52,7 +52,7 @@ struct beam_mark {
  * ellipse surrounds the pixels. wcs may be NULL. Clear the marks also after an error. Errors:
  * memory. */
 enum srcfind_status marks_make(struct marks *marks, const struct canvas *canvas, struct wcs *wcs,
-                               const struct srcfind_catalogue *catalogue, struct error *error);
+                               const struct result *result, struct error *error);
 void marks_clear(struct marks *marks);
 
 /* Draws the ellipses: those of Gaussians as thin lines, those that were not fitted dashed. */

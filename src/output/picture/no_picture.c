@@ -12,11 +12,10 @@ const char *picture_library(void) {
     return "no cairo (no pictures)";
 }
 
-enum srcfind_status picture_write(const struct image *image,
-                                  const struct srcfind_catalogue *catalogue,
+enum srcfind_status picture_write(const struct image *image, const struct result *result,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error) {
-    (void)image, (void)catalogue, (void)threads, (void)file, (void)name;
+    (void)image, (void)result, (void)threads, (void)file, (void)name;
     picture_is_possible(error);
     return SRCFIND_ERROR_OPTIONS;
 }

@@ -39,7 +39,7 @@ enum {
 };
 
 struct sheet {
-    const struct srcfind_catalogue *catalogue;
+    const struct result *result;
     struct wcs *wcs; /* NULL if there is none */
     struct block_means means;
     struct stretch stretch;
@@ -166,7 +166,7 @@ static void set_black(const struct canvas *v) {
 
 /* Whether the longitude, and not the latitude, changes most along the lower edge. */
 static enum srcfind_status find_lower(const struct sheet *s, bool *is_lon, struct error *error) {
-    const struct srcfind_image *image = &s->catalogue->image;
+    const struct srcfind_image *image = &s->result->image;
     const double x = (double)(image->width - 1) / 2, y = (double)(image->height - 1) / 2;
     struct jacobian j = {.east_x = 1};
     enum srcfind_status status = SRCFIND_OK;
@@ -215,7 +215,7 @@ static void draw_lower(const struct sheet *s, const struct ticks *ticks) {
         if (take(&taken, x, width + FONT))
             draw_text(v, x - width / 2, bottom + TICK + GAP + FONT, label);
     }
-    name_axis(&s->catalogue->image, ticks, "X", name, sizeof name);
+    name_axis(&s->result->image, ticks, "X", name, sizeof name);
     draw_text(v, v->left + (v->width - text_width(v, name)) / 2, bottom + BOTTOM - GAP, name);
 }
 
@@ -231,7 +231,7 @@ static void draw_left(const struct sheet *s, const struct ticks *ticks) {
         if (take(&taken, y, FONT))
             draw_text(v, v->left - TICK - GAP - text_width(v, label), y + FONT / 3.0, label);
     }
-    name_axis(&s->catalogue->image, ticks, "Y", name, sizeof name);
+    name_axis(&s->result->image, ticks, "Y", name, sizeof name);
     v->cairo->cairo_save(v->sheet);
     v->cairo->cairo_translate(v->sheet, FONT + GAP, v->top + (v->height + text_width(v, name)) / 2);
     v->cairo->cairo_rotate(v->sheet, -M_PI / 2);
@@ -240,7 +240,7 @@ static void draw_left(const struct sheet *s, const struct ticks *ticks) {
 }
 
 static enum srcfind_status draw_coordinates(const struct sheet *s, struct error *error) {
-    const struct srcfind_image *image = &s->catalogue->image;
+    const struct srcfind_image *image = &s->result->image;
     const struct edge lower = {false, image->width}, left = {true, image->height};
     struct ticks ticks;
     bool is_lon = true;
@@ -293,7 +293,7 @@ static void draw_bar(const struct sheet *s) {
         stretch_label(&s->stretch, level, label);
         draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, label);
     }
-    copy_utf8(s->catalogue->image.unit, unit, sizeof unit);
+    copy_utf8(s->result->image.unit, unit, sizeof unit);
     draw_text(v, fmin(left, s->width - GAP - text_width(v, unit)),
               v->top + height + TICK + 2 * (GAP + FONT), unit);
 }
@@ -318,22 +318,22 @@ static void draw_legend(const struct sheet *s) {
 
 static void draw_titles(const struct sheet *s) {
     const struct canvas *v = &s->canvas;
-    const struct srcfind_catalogue *c = s->catalogue;
+    const struct result *c = s->result;
     char text[512], name[512], threshold[FORMAT_TEXT];
     copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
     draw_text(v, v->left, title_baseline(v, 2), name);
     format_double(c->options.threshold, threshold);
-    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->n_sources,
-                     c->n_sources == 1 ? "" : "s", threshold);
+    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->sources.n,
+                     c->sources.n == 1 ? "" : "s", threshold);
     if (*c->options.at)
-        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)c->n_sources,
-                     c->n_sources == 1 ? "" : "s");
+        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)c->sources.n,
+                     c->sources.n == 1 ? "" : "s");
     else if (c->background.empty)
         n = snprintf(text, sizeof text, "no source: there is no noise to measure");
-    if (c->n_negative > 0)
+    if (c->sources.n_negative > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
-                      (long long)c->n_negative);
-    if (c->n_sources > MOST_MARKS)
+                      (long long)c->sources.n_negative);
+    if (c->sources.n > MOST_MARKS)
         snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
                  MOST_MARKS);
     draw_text(v, v->left, title_baseline(v, 1), text);
@@ -345,8 +345,7 @@ static enum srcfind_status draw_made_marks(struct sheet *s, struct marks *marks,
                                            struct error *error) {
     const struct canvas *v = &s->canvas;
     struct beam_mark beam;
-    enum srcfind_status status =
-        marks_make_beam(&beam, marks, v, s->wcs, &s->catalogue->image, error);
+    enum srcfind_status status = marks_make_beam(&beam, marks, v, s->wcs, &s->result->image, error);
     if (status != SRCFIND_OK)
         return status;
     marks_draw(marks, v);
@@ -363,7 +362,7 @@ static enum srcfind_status draw_marks(struct sheet *s, struct error *error) {
     v->cairo->cairo_save(v->sheet);
     v->cairo->cairo_rectangle(v->sheet, v->left, v->top, v->width, v->height);
     v->cairo->cairo_clip(v->sheet);
-    enum srcfind_status status = marks_make(&marks, v, s->wcs, s->catalogue, error);
+    enum srcfind_status status = marks_make(&marks, v, s->wcs, s->result, error);
     if (status == SRCFIND_OK)
         status = draw_made_marks(s, &marks, error);
     marks_clear(&marks);
@@ -408,15 +407,14 @@ static enum srcfind_status draw_on_sheet(struct sheet *s, struct error *error) {
     return status;
 }
 
-enum srcfind_status picture_write(const struct image *image,
-                                  const struct srcfind_catalogue *catalogue,
+enum srcfind_status picture_write(const struct image *image, const struct result *result,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error) {
-    struct sheet s = {.catalogue = catalogue, .wcs = image->wcs};
+    struct sheet s = {.result = result, .wcs = image->wcs};
     s.canvas.cairo = cairo_load(error);
     if (!s.canvas.cairo)
         return SRCFIND_ERROR_OUTPUT;
-    s.stretch = stretch_of_noise(catalogue);
+    s.stretch = stretch_of_noise(result);
     enum srcfind_status status = block_means_make(&s.means, &image->source, MOST_MAP,
                                                   s.stretch.zero, s.stretch.unit, threads, error);
     if (status == SRCFIND_OK) {

@@ -7,7 +7,7 @@
 
 #include "common/threads.h"
 #include "input/image.h"
-#include "output/catalogue.h"
+#include "output/result.h"
 
 /* Whether pictures can be drawn: srcfind was built for it, and cairo is there. The reason, if not,
  * is in error. */
@@ -18,8 +18,7 @@ const char *picture_library(void);
 
 /* Draws the picture of a catalogue as PNG, at most 2000 pixels a side. Reads the image once more.
  * `name` is for the error message. */
-enum srcfind_status picture_write(const struct image *image,
-                                  const struct srcfind_catalogue *catalogue,
+enum srcfind_status picture_write(const struct image *image, const struct result *result,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error);
 

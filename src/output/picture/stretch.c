@@ -8,8 +8,8 @@ static const double WHITE = -3, LEAST_BLACK = 10; /* rms */
 static const double SOFT = 3; /* rms: the stretch is linear well below, logarithmic well above */
 static const uint32_t BLANK = 0xd6e2f0;
 
-struct stretch stretch_of_noise(const struct srcfind_catalogue *catalogue) {
-    const struct srcfind_background *b = &catalogue->background;
+struct stretch stretch_of_noise(const struct result *result) {
+    const struct srcfind_background *b = &result->background;
     const double median = isfinite(b->median) ? b->median : 0;
     const double rms = b->box > 0 ? b->rms_median : b->rms;
     return (struct stretch){.zero = median, .unit = rms > 0 ? rms : median != 0 ? fabs(median) : 1};

@@ -3,8 +3,8 @@
 #ifndef STRETCH_H
 #define STRETCH_H
 
-#include "output/catalogue.h"
 #include "output/picture/block_means.h"
+#include "output/result.h"
 
 /* Values are in units of the rms above the background. */
 struct stretch {
@@ -13,7 +13,7 @@ struct stretch {
 };
 
 /* zero and unit. */
-struct stretch stretch_of_noise(const struct srcfind_catalogue *catalogue);
+struct stretch stretch_of_noise(const struct result *result);
 
 /* Sets low and high. */
 void stretch_to(struct stretch *stretch, const struct block_means *means);

@@ -1,10 +1,13 @@
-#include "output/blocks.h"
+/* Rows are formatted in blocks: threads format them, and compress them, while one of them writes.
+ */
+#include "output/write_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <threads.h>
 
-#include "output/catalogue.h"
+#include "common/text_stream.h"
+#include "output/gzip.h"
 
 enum { ROWS = 510 }; /* of a block: as many as writer.h promises */
 
@@ -13,7 +16,7 @@ _Static_assert(ROWS % 3 == 0, "rows of any size fill blocks without a gap in bas
 /* A block that is formatted, or waits to be written. */
 struct slot {
     char *text;
-    void *rows; /* those of a store, and their images */
+    void *rows; /* room for those of a store, and for their images */
     const struct row_image **images;
     size_t size;
     struct gzip_piece piece;
@@ -23,7 +26,7 @@ struct slot {
 /* Block k is in slot k % n_slots. The lock protects what stands below it, and is_done. */
 struct blocks {
     const struct writer *writer;
-    const struct srcfind_catalogue *catalogue;
+    const struct table *table;
     FILE *stream;
     struct gzip *gzip;
     struct slot *slots;
@@ -50,29 +53,25 @@ static bool take_block(struct blocks *b, int64_t *block) {
 
 /* Allocates what is missing; false where memory ran out. */
 static bool allocate(const struct blocks *b, struct slot *slot) {
-    const bool is_stored = b->catalogue->store;
     if (!slot->text)
-        slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->catalogue));
-    if (is_stored && !slot->rows)
-        slot->rows = malloc(ROWS * b->catalogue->store->row_bytes);
-    if (is_stored && !slot->images)
+        slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->table));
+    if (!slot->rows)
+        slot->rows = malloc(ROWS * b->table->row_bytes);
+    if (!slot->images)
         slot->images = malloc(ROWS * sizeof *slot->images);
-    return slot->text && (!is_stored || (slot->rows && slot->images));
+    return slot->text && slot->rows && slot->images;
 }
 
 /* Returns 0, or errno. */
 static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
-    const struct row_store *store = b->catalogue->store;
-    const int64_t first = block * ROWS, n_left = b->catalogue->n_sources - first;
-    struct rows rows = {.n = n_left < ROWS ? n_left : ROWS, .are_last = n_left <= ROWS};
+    const int64_t first = block * ROWS, n_left = b->table->n_rows - first;
+    struct rows rows;
     if (!allocate(b, slot))
         return ENOMEM;
-    if (store && !store->read(store->context, first, rows.n, slot->rows, slot->images))
+    if (!table_read(b->table, first, n_left < ROWS ? n_left : ROWS, slot->rows, slot->images,
+                    &rows))
         return errno;
-    rows.first = store ? slot->rows : b->catalogue->sources + first;
-    rows.row_bytes = store ? store->row_bytes : sizeof *b->catalogue->sources;
-    rows.images = store ? slot->images : NULL;
-    slot->size = b->writer->rows(b->catalogue, &rows, slot->text);
+    slot->size = b->writer->rows(b->table, &rows, slot->text);
     return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
 }
 
@@ -138,23 +137,75 @@ static bool make_lock(struct blocks *b) {
     return ok;
 }
 
-bool blocks_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream, struct gzip *gzip) {
+/* Writes all rows to the stream, or, if gzip is not NULL, adds them to the compressed file. False
+ * with errno if memory ran out or writing failed. */
+static bool write_rows(const struct writer *writer, const struct table *table,
+                       struct threads *threads, FILE *stream, struct gzip *gzip) {
     struct blocks b = {.writer = writer,
-                       .catalogue = catalogue,
+                       .table = table,
                        .stream = stream,
                        .gzip = gzip,
-                       .n = (catalogue->n_sources + ROWS - 1) / ROWS};
-    const int n_parts = threads_parts(threads, b.n, 1);
-    b.n_slots = n_parts > 1 ? 2 * (int64_t)n_parts : 1;
+                       .n = (table->n_rows + ROWS - 1) / ROWS};
+    const int n_shares = threads_shares(threads, b.n, 1);
+    b.n_slots = n_shares > 1 ? 2 * (int64_t)n_shares : 1;
     b.slots = calloc((size_t)b.n_slots, sizeof *b.slots);
     const bool made = b.slots && make_lock(&b);
     if (made) {
-        threads_run(threads, n_parts, write_blocks, &b);
+        threads_run(threads, n_shares, write_blocks, &b);
         cnd_destroy(&b.room);
         mtx_destroy(&b.lock);
     }
     clear_slots(&b);
     errno = made ? b.failed : ENOMEM;
     return made && !b.failed;
+}
+
+/* --- a table --- */
+
+static bool write_begin(const struct writer *writer, const struct table *table, FILE *stream) {
+    return writer->begin(table, stream) && !ferror(stream);
+}
+
+static bool write_end(const struct writer *writer, const struct table *table, FILE *stream) {
+    if (writer->after)
+        fputs(writer->after, stream);
+    if (writer->end)
+        writer->end(table, stream);
+    return !ferror(stream);
+}
+
+static bool write_plain(const struct writer *writer, const struct table *table,
+                        struct threads *threads, FILE *stream) {
+    return write_begin(writer, table, stream) && write_rows(writer, table, threads, stream, NULL) &&
+           write_end(writer, table, stream);
+}
+
+/* Adds what a function writes. */
+static bool add_text(const struct writer *writer, const struct table *table,
+                     bool (*write)(const struct writer *writer, const struct table *table,
+                                   FILE *stream),
+                     struct gzip *gzip) {
+    struct text text = {0};
+    struct gzip_piece piece = {0};
+    FILE *stream = text_stream_open(&text);
+    bool ok = stream && write(writer, table, stream);
+    ok = stream && fclose(stream) == 0 && ok && gzip_compress(text.at, (size_t)text.size, &piece) &&
+         gzip_add(gzip, &piece);
+    gzip_clear(&piece);
+    free(text.at);
+    return ok;
+}
+
+static bool write_compressed(const struct writer *writer, const struct table *table,
+                             struct threads *threads, FILE *stream) {
+    struct gzip gzip;
+    return gzip_begin(&gzip, stream) && add_text(writer, table, write_begin, &gzip) &&
+           write_rows(writer, table, threads, stream, &gzip) &&
+           add_text(writer, table, write_end, &gzip) && gzip_end(&gzip);
+}
+
+bool table_write(const struct writer *writer, const struct table *table, struct threads *threads,
+                 FILE *stream, bool compressed) {
+    return compressed ? write_compressed(writer, table, threads, stream)
+                      : write_plain(writer, table, threads, stream);
 }

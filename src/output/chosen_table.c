@@ -1,4 +1,4 @@
-#include "output/selected.h"
+#include "output/chosen_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +11,24 @@
 #include "input/image.h"
 #include "input/units.h"
 
-struct selected {
-    struct srcfind_catalogue catalogue;
+/* What the columns of a chosen table point to. */
+struct choice {
     struct column_list list; /* has the names, units and texts of columns */
     union cell_value constants[MOST_COLUMNS];
     char *path; /* of the image, as it is shown */
 };
+
+/* The columns that can be chosen, and what they depend on. */
+struct offer {
+    struct column_facts facts;
+    struct columns columns;
+};
+
+static struct offer offer_of(struct column_facts facts) {
+    struct offer offer = {.facts = facts};
+    columns_add(&offer.columns, &facts, TABLE_OF_SOURCES);
+    return offer;
+}
 
 /* --- names --- */
 
@@ -24,26 +36,24 @@ struct selected {
 static const char UNIT_OF_IMAGE[] = "?";
 
 /* The column of a position has the name that it has in the frame of the image. */
-static const char *name_in_frame(const char *name, const struct srcfind_image *image) {
+static const char *name_in_frame(const char *name, const char *lon_name) {
     for (int f = 0; f < FRAMES; f++)
         for (int i = 0; i < SKY_COLUMNS; i++)
             if (strcmp(frames[f].columns[i], name) == 0)
-                return frame_of_axis(image->lon_name)->columns[i];
+                return frame_of_axis(lon_name)->columns[i];
     return name;
 }
 
-static const struct column *find_column(const struct srcfind_catalogue *c, const char *name) {
-    const char *own = name_in_frame(name, &c->image);
-    for (int i = 0; i < c->n_columns; i++)
-        if (strcmp(c->columns[i].shown.name, own) == 0)
-            return &c->columns[i];
-    return NULL;
+/* NULL: there is none. */
+static const struct column *find_column(const struct offer *offer, const char *name) {
+    const int i = columns_find(&offer->columns, name_in_frame(name, offer->facts.lon_name));
+    return i >= 0 ? &offer->columns.column[i] : NULL;
 }
 
 /* What is known of the image: the same in each row. */
 enum fact { BEAM_MAJ, BEAM_MIN, BEAM_PA, FREQUENCY, IMAGE, FACTS };
 
-static const struct srcfind_column facts[FACTS] = {
+static const struct srcfind_column of_facts[FACTS] = {
     [BEAM_MAJ] = {"Beam_Maj", "deg", "phys.angSize.smajAxis;instr.beam",
                   "FWHM of the major axis of the beam", SRCFIND_REAL, "deg"},
     [BEAM_MIN] = {"Beam_Min", "deg", "phys.angSize.sminAxis;instr.beam", "FWHM of its minor axis",
@@ -56,48 +66,44 @@ static const struct srcfind_column facts[FACTS] = {
 
 static enum fact find_fact(const char *name) {
     enum fact fact = 0;
-    while (fact < FACTS && strcmp(facts[fact].name, name) != 0)
+    while (fact < FACTS && strcmp(of_facts[fact].name, name) != 0)
         fact++;
     return fact;
 }
 
-/* The option with which catalogues have a column; NULL if none has. */
-static const char *option_of(const struct options *given, const char *name) {
+/* The option with which tables have a column; NULL if none has. */
+static const char *option_of(const struct column_facts *given, const char *name) {
     static const struct {
-        const char *option, *value, *shown;
-    } tried[] = {{"deblend", "yes", "--deblend"},
-                 {"fit", "yes", "--fit"},
-                 {"scales", "2", "--scales"},
-                 {"measure-in", "a", "--measure-in"},
-                 {"at", "a", "--at"}};
-    struct srcfind_catalogue *c = calloc(1, sizeof *c);
-    const char *found = NULL;
-    for (size_t i = 0; c && !found && i < sizeof tried / sizeof *tried; i++) {
-        struct error ignored;
-        if (options_copy(&c->options, given) &&
-            options_set(&c->options, tried[i].option, tried[i].value, &ignored) == SRCFIND_OK) {
-            catalogue_name_columns(c);
-            found = find_column(c, name) ? tried[i].shown : NULL;
-        }
-        options_clear(&c->options);
+        unsigned with;
+        const char *shown;
+    } tried[] = {{WITH_DEBLEND, "--deblend"},
+                 {WITH_FIT, "--fit"},
+                 {WITH_SCALES, "--scales"},
+                 {WITH_MEASURE_IN, "--measure-in"},
+                 {WITH_AT, "--at"}};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        struct column_facts facts = *given;
+        facts.with |= tried[i].with;
+        const struct offer offer = offer_of(facts);
+        if (find_column(&offer, name))
+            return tried[i].shown;
     }
-    free(c);
-    return found;
+    return NULL;
 }
 
-static enum srcfind_status complain_of_name(const struct srcfind_catalogue *c, const char *name,
+static enum srcfind_status complain_of_name(const struct offer *offer, const char *name,
                                             struct error *error) {
-    const char *names[MOST_COLUMNS + FACTS], *option = option_of(&c->options, name);
+    const char *names[MOST_COLUMNS + FACTS], *option = option_of(&offer->facts, name);
     int n = 0;
     if (option)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s needs %s", name, option);
     if (column_list_exists(name))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "columns: there is no column %s; did you mean @%s?", name, name);
-    for (; n < c->n_columns; n++)
-        names[n] = c->columns[n].shown.name;
+    for (; n < offer->columns.n; n++)
+        names[n] = offer->columns.column[n].shown.name;
     for (int i = 0; i < FACTS; i++)
-        names[n++] = facts[i].name;
+        names[n++] = of_facts[i].name;
     const char *near = near_word(names, n, name, strlen(name));
     return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no column %s%s%s%s", name,
                      near ? "; did you mean "
@@ -113,22 +119,14 @@ static bool converts(const struct srcfind_column *column, const char *unit, doub
 
 /* Whether a column of an image that lacks sky coordinates, a beam or a unit would have this unit
  * with them: then it is empty. */
-static bool lacks_unit(const struct srcfind_catalogue *of, const char *name, const char *unit) {
-    const struct srcfind_image *image = &of->image;
-    const bool lacks = !*image->lon_name || !*image->unit || isnan(image->beam_pixels);
-    struct srcfind_catalogue *whole = lacks ? calloc(1, sizeof *whole) : NULL;
-    double factor;
-    if (!whole)
+static bool lacks_unit(const struct srcfind_image *image, unsigned with, const char *name,
+                       const char *unit) {
+    if (*image->lon_name && *image->unit && isfinite(image->beam_pixels))
         return false;
-    whole->options = of->options;
-    memcpy(whole->image.unit, "Jy/beam", sizeof "Jy/beam");
-    memcpy(whole->image.flux_unit, "Jy", sizeof "Jy");
-    memcpy(whole->image.lon_name, "RA", sizeof "RA");
-    catalogue_name_columns(whole);
-    const struct column *column = find_column(whole, name);
-    const bool has_unit = column && converts(&column->shown, unit, &factor);
-    free(whole);
-    return has_unit;
+    const struct offer whole = offer_of((struct column_facts){with, "Jy/beam", "Jy", "RA"});
+    const struct column *column = find_column(&whole, name);
+    double factor;
+    return column && converts(&column->shown, unit, &factor);
 }
 
 static enum srcfind_status complain_of_unit(const struct srcfind_column *column,
@@ -141,18 +139,18 @@ static enum srcfind_status complain_of_unit(const struct srcfind_column *column,
 }
 
 /* Checks a name, and the unit of a column that has the same one in all images. */
-static enum srcfind_status check_chosen(const struct srcfind_catalogue *c,
+static enum srcfind_status check_chosen(const struct offer *offer,
                                         const struct chosen_column *chosen, struct error *error) {
-    const struct column *column = find_column(c, chosen->name);
+    const struct column *column = find_column(offer, chosen->name);
     const enum fact fact = find_fact(chosen->name);
     const struct srcfind_column *shown = column          ? &column->shown
-                                         : fact != FACTS ? &facts[fact]
+                                         : fact != FACTS ? &of_facts[fact]
                                                          : NULL;
     double factor;
     if (!*chosen->name)
         return SRCFIND_OK;
     if (!shown)
-        return complain_of_name(c, chosen->name, error);
+        return complain_of_name(offer, chosen->name, error);
     const bool is_of_image = shown->unit && strcmp(shown->unit, UNIT_OF_IMAGE) == 0;
     if (*chosen->unit && !is_of_image && !converts(shown, chosen->unit, &factor))
         return complain_of_unit(shown, chosen, "", error);
@@ -164,37 +162,38 @@ static enum srcfind_status check_chosen(const struct srcfind_catalogue *c,
     return SRCFIND_OK;
 }
 
-enum srcfind_status selected_check(const struct column_list *list, const struct options *options,
-                                   struct error *error) {
-    struct srcfind_catalogue *c = calloc(1, sizeof *c);
-    enum srcfind_status status = c ? SRCFIND_OK : error_memory(error, "choosing columns");
-    if (c) {
-        c->options = *options;
-        memcpy(c->image.unit, UNIT_OF_IMAGE, sizeof UNIT_OF_IMAGE);
-        memcpy(c->image.flux_unit, UNIT_OF_IMAGE, sizeof UNIT_OF_IMAGE);
-        memcpy(c->image.lon_name, "RA", sizeof "RA");
-        catalogue_name_columns(c);
-    }
+enum srcfind_status chosen_table_check(const struct column_list *list,
+                                       const struct options *options, struct error *error) {
+    const struct offer offer = offer_of(
+        (struct column_facts){column_facts_with(options), UNIT_OF_IMAGE, UNIT_OF_IMAGE, "RA"});
+    enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < list->n; i++)
-        status = check_chosen(c, &list->columns[i], error);
-    free(c);
+        status = check_chosen(&offer, &list->columns[i], error);
     return status;
 }
 
 /* --- columns --- */
 
+/* A choice that is made: columns of the offer become those of the table. */
+struct choosing {
+    const struct result *of;
+    const struct offer *offer;
+    struct choice *choice;
+    struct column *columns; /* of the table */
+};
+
 /* A column whose cells are all the same. */
-static void set_constant(struct selected *s, int i, const struct srcfind_column *shown,
+static void set_constant(struct choosing *c, int i, const struct srcfind_column *shown,
                          union cell_value value) {
-    struct column *column = &s->catalogue.columns[i];
-    s->constants[i] = value;
-    *column = (struct column){.shown = *shown, .width = 8, .constant = &s->constants[i]};
+    c->choice->constants[i] = value;
+    c->columns[i] =
+        (struct column){.shown = *shown, .width = 8, .constant = &c->choice->constants[i]};
     if (shown->kind == SRCFIND_STRING)
-        column->width = *value.text ? strlen(value.text) : 1;
+        c->columns[i].width = *value.text ? strlen(value.text) : 1;
 }
 
-static void set_text_or_number(struct selected *s, int i) {
-    const char *text = s->list.columns[i].constant;
+static void set_text_or_number(struct choosing *c, int i) {
+    const char *text = c->choice->list.columns[i].constant;
     const struct number number = parse_number(text, strlen(text));
     union cell_value value = {.text = text};
     struct srcfind_column shown = {.ucd = "meta.note", .description = "constant"};
@@ -205,26 +204,25 @@ static void set_text_or_number(struct selected *s, int i) {
         value.integer = number.integer;
     else if (shown.kind == SRCFIND_REAL)
         value.real = number.real;
-    set_constant(s, i, &shown, value);
+    set_constant(c, i, &shown, value);
 }
 
-static void set_fact(struct selected *s, int i, enum fact fact) {
-    const struct srcfind_image *image = &s->catalogue.image;
+static void set_fact(struct choosing *c, int i, enum fact fact) {
+    const struct srcfind_image *image = &c->of->image;
     const double reals[] = {[BEAM_MAJ] = image->beam.major,
                             [BEAM_MIN] = image->beam.minor,
                             [BEAM_PA] = image->beam.angle,
                             [FREQUENCY] = image->frequency};
-    union cell_value value = {.text = s->path};
+    union cell_value value = {.text = c->choice->path};
     if (fact != IMAGE)
         value.real = reals[fact];
-    set_constant(s, i, &facts[fact], value);
+    set_constant(c, i, &of_facts[fact], value);
 }
 
 /* Converts the unit of a column, which is one of the list, to that of the list. */
-static enum srcfind_status convert(struct selected *s, const struct srcfind_catalogue *of, int i,
-                                   struct error *error) {
-    const struct chosen_column *chosen = &s->list.columns[i];
-    struct column *column = &s->catalogue.columns[i];
+static enum srcfind_status convert(struct choosing *c, int i, struct error *error) {
+    const struct chosen_column *chosen = &c->choice->list.columns[i];
+    struct column *column = &c->columns[i];
     double factor;
     if (!*chosen->unit)
         return SRCFIND_OK;
@@ -232,10 +230,10 @@ static enum srcfind_status convert(struct selected *s, const struct srcfind_cata
         column->factor = factor >= 1 ? factor : 0;
         if (factor < 1) /* exact, where the factor is 1e-9 */
             units_conform(chosen->unit, column->shown.unit, &column->divisor);
-    } else if (lacks_unit(of, chosen->name, chosen->unit)) {
-        set_constant(s, i, &column->shown, (union cell_value){.real = NAN});
+    } else if (lacks_unit(&c->of->image, c->offer->facts.with, chosen->name, chosen->unit)) {
+        set_constant(c, i, &column->shown, (union cell_value){.real = NAN});
     } else {
-        return complain_of_unit(&column->shown, chosen, s->catalogue.image.path, error);
+        return complain_of_unit(&column->shown, chosen, c->of->image.path, error);
     }
     column->shown.unit = chosen->unit;
     column->shown.vounit = units_vounit(chosen->unit);
@@ -243,62 +241,57 @@ static enum srcfind_status convert(struct selected *s, const struct srcfind_cata
 }
 
 /* Positions of another frame do not go under a new name, by which programs know their own. */
-static enum srcfind_status check_frame(const struct srcfind_catalogue *of,
+static enum srcfind_status check_frame(const struct srcfind_image *image,
                                        const struct chosen_column *chosen, struct error *error) {
-    const struct srcfind_image *image = &of->image;
     if (!*image->lon_name || strcmp(chosen->title, chosen->name) == 0 ||
-        strcmp(name_in_frame(chosen->name, image), chosen->name) == 0)
+        strcmp(name_in_frame(chosen->name, image->lon_name), chosen->name) == 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: columns: %s=%s: the coordinates of this image are %s and %s: list these",
                      image->path, chosen->name, chosen->title, image->lon_name, image->lat_name);
 }
 
-static enum srcfind_status set_column(struct selected *s, const struct srcfind_catalogue *of, int i,
-                                      struct error *error) {
-    const struct chosen_column *chosen = &s->list.columns[i];
-    const struct column *column = find_column(of, chosen->name);
+static enum srcfind_status set_column(struct choosing *c, int i, struct error *error) {
+    const struct chosen_column *chosen = &c->choice->list.columns[i];
+    const struct column *column = find_column(c->offer, chosen->name);
     const enum fact fact = find_fact(chosen->name);
     if (!*chosen->name)
-        set_text_or_number(s, i);
+        set_text_or_number(c, i);
     else if (column)
-        s->catalogue.columns[i] = *column;
+        c->columns[i] = *column;
     else if (fact != FACTS)
-        set_fact(s, i, fact);
+        set_fact(c, i, fact);
     else
-        return complain_of_name(of, chosen->name, error);
-    struct srcfind_column *shown = &s->catalogue.columns[i].shown;
+        return complain_of_name(c->offer, chosen->name, error);
     if (!column || strcmp(chosen->title, chosen->name) != 0) /* else it has that of its frame */
-        shown->name = chosen->title;
-    const enum srcfind_status status = column ? check_frame(of, chosen, error) : SRCFIND_OK;
-    return status == SRCFIND_OK ? convert(s, of, i, error) : status;
+        c->columns[i].shown.name = chosen->title;
+    const enum srcfind_status status =
+        column ? check_frame(&c->of->image, chosen, error) : SRCFIND_OK;
+    return status == SRCFIND_OK ? convert(c, i, error) : status;
 }
 
-enum srcfind_status selected_make(const struct srcfind_catalogue *of,
-                                  const struct column_list *list, struct selected **selected,
-                                  struct error *error) {
-    struct selected *s = *selected = calloc(1, sizeof *s);
+static void free_choice(void *memory) {
+    struct choice *choice = memory;
+    free(choice->path);
+    free(choice);
+}
+
+enum srcfind_status chosen_table_make(const struct result *result, const struct column_list *list,
+                                      struct table *table, struct error *error) {
+    struct choice *choice = calloc(1, sizeof *choice);
     enum srcfind_status status = SRCFIND_OK;
-    if (!s)
+    *table = table_of_sources(result);
+    if (!choice || !(choice->path = texts_clean(result->image.path))) {
+        free(choice);
         return error_memory(error, "choosing columns");
-    s->list = *list;
-    s->catalogue = *of;
-    s->catalogue.n_columns = list->n;
-    s->catalogue.has_chosen_columns = true;
-    s->path = texts_clean(of->image.path);
-    if (!s->path)
-        return error_memory(error, "choosing columns");
+    }
+    choice->list = *list;
+    const struct offer offer = {column_facts_of(&result->options, &result->image), table->columns};
+    struct choosing c = {result, &offer, choice, table->columns.column};
+    table->kind = TABLE_OF_CHOSEN;
+    table->columns.n = list->n;
+    table->owned = (struct owned){choice, free_choice};
     for (int i = 0; status == SRCFIND_OK && i < list->n; i++)
-        status = set_column(s, of, i, error);
+        status = set_column(&c, i, error);
     return status;
-}
-
-const struct srcfind_catalogue *selected_catalogue(const struct selected *selected) {
-    return &selected->catalogue;
-}
-
-void selected_free(struct selected *s) {
-    if (s)
-        free(s->path);
-    free(s);
 }

@@ -1,0 +1,74 @@
+/* Which columns tables have, and how they are named: a function of the table's kind, of options,
+ * and of the image's units and coordinates. */
+#ifndef COLUMNS_H
+#define COLUMNS_H
+
+#include "options/options.h"
+#include "output/cells.h"
+
+enum { MOST_COLUMNS = 64 };
+
+/* What the rows of a table are. The columns of TABLE_OF_CHOSEN, whose rows are sources, are those
+ * of
+ * --columns. */
+enum table_kind {
+    TABLE_OF_SOURCES,
+    TABLE_OF_GAUSSIANS,
+    TABLE_OF_PLANES,
+    TABLE_OF_COMPLETENESS,
+    TABLE_OF_RELIABILITY,
+    TABLE_OF_INJECTIONS,
+    TABLE_OF_CHOSEN,
+    TABLE_OF_SKY_MODEL,
+    TABLE_KINDS
+};
+
+struct columns {
+    int n;
+    struct column column[MOST_COLUMNS];
+};
+
+/* Options that bring columns; with the others that they imply. */
+enum {
+    WITH_AT = 1,
+    WITH_DEBLEND = 2,
+    WITH_FIT = 4 | WITH_DEBLEND,
+    WITH_SCALES = 8 | WITH_FIT,
+    WITH_MEASURE_IN = 16 | WITH_FIT
+};
+
+/* What columns depend on. */
+struct column_facts {
+    unsigned with; /* options: bits as above */
+    const char *unit, *flux_unit;
+    const char *lon_name; /* of the image's frame; "": there are no sky coordinates */
+};
+
+/* The options that bring columns, of these: bits as above. */
+unsigned column_facts_with(const struct options *options);
+
+/* The facts of a search with these options; texts are those of the image. */
+struct column_facts column_facts_of(const struct options *options,
+                                    const struct srcfind_image *image);
+
+/* Adds the columns of a table of sources or of Gaussians. Their units are those of the facts. */
+void columns_add(struct columns *columns, const struct column_facts *facts, enum table_kind kind);
+
+/* A column of another table. `unit` is "map", "flux" or "size" where it depends on the image. */
+struct column_entry {
+    enum table_kind kind;
+    const char *name, *unit, *ucd;
+    size_t offset;
+    enum srcfind_kind cell;
+    size_t width; /* 0: a text of the row's image; such columns are given their widths */
+    const char *description;
+};
+
+/* Adds those of n entries that are of the kind. */
+void columns_add_entries(struct columns *columns, const struct column_facts *facts,
+                         enum table_kind kind, const struct column_entry *entries, size_t n);
+
+/* The column of a name; -1 if there is none. */
+int columns_find(const struct columns *columns, const char *name);
+
+#endif

@@ -1,0 +1,72 @@
+#include "output/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/image.h"
+
+void sources_clear(struct sources *sources) {
+    free(sources->rows);
+    free(sources->gaussians);
+    free(sources->parts);
+    for (int kind = 0; kind < LABEL_KINDS; kind++)
+        labels_clear(&sources->labels[kind]);
+    *sources = (struct sources){0};
+}
+
+/* --- Gaussians --- */
+
+/* Puts the Gaussians of a source at row n; parts: those of sources that have several, from the next
+ * one on. Returns how many they are. */
+static int64_t put_gaussians(const struct srcfind_source *source,
+                             const struct srcfind_source *parts, struct srcfind_source *rows,
+                             int64_t n) {
+    const int64_t several = source->n_gaussians > 1 ? source->n_gaussians : 0;
+    for (int64_t i = 0; i < (several ? several : 1); i++) {
+        rows[n + i] = several ? parts[i] : *source;
+        rows[n + i].gaussian_id = n + i + 1;
+    }
+    return several;
+}
+
+struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n) {
+    const struct srcfind_source *part = sources->parts;
+    struct srcfind_source *rows =
+        malloc((size_t)(sources->n + sources->n_parts) * sizeof *rows + 1);
+    *n = 0;
+    for (int64_t i = 0; rows && i < sources->n; i++) {
+        part += put_gaussians(&sources->rows[i], part, rows, *n);
+        *n += sources->rows[i].n_gaussians;
+    }
+    return rows;
+}
+
+/* --- results --- */
+
+const char *result_note(const struct result *result, int i) {
+    const char *note = i < 0 ? NULL : result->notes;
+    for (; note && *note && i > 0; i--)
+        note += strlen(note) + 1;
+    return note && *note ? note : NULL;
+}
+
+static void clear_planes(struct measured_planes *planes) {
+    for (int i = 0; i < planes->n_paths; i++)
+        free(planes->paths[i]);
+    free(planes->paths);
+    free(planes->planes);
+    free(planes->fluxes);
+}
+
+void result_clear(struct result *result) {
+    sources_clear(&result->sources);
+    clear_planes(&result->planes);
+    free(result->injections.all);
+    free(result->origin.header);
+    free(result->notes);
+    options_clear(&result->options);
+    image_clear_metadata(&result->image);
+    noise_map_clear(&result->noise);
+    noise_map_clear(&result->detection_noise);
+    blanks_destroy(result->blanks);
+}

@@ -1,0 +1,88 @@
+/* A result: what a search found, apart from what a writer writes of it. */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include "backend/gaussian.h"
+#include "backend/noise_map.h"
+#include "input/blanks.h"
+#include "input/fits/file.h"
+#include "input/stokes.h"
+#include "measure/at_rows.h"
+#include "measure/injection.h"
+#include "measure/labels.h"
+#include "measure/plane_fluxes.h"
+#include "options/options.h"
+
+/* What the pixels of an image can be labelled by. */
+enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
+
+/* The rows of sources, and with a fit the Gaussians, and rows of those of sources that have
+ * several, both in the order of the sources. */
+struct sources {
+    struct srcfind_source *rows;
+    int64_t n, n_negative; /* the negative ones are the last, and count as sources */
+    struct gaussian *gaussians;
+    int64_t n_gaussians;
+    struct srcfind_source *parts;
+    int64_t n_parts;
+    struct labels labels[LABEL_KINDS];
+    unsigned has_labels;              /* 1 << kind for those that were kept */
+    struct entries_left_out left_out; /* with the option at */
+};
+
+void sources_clear(struct sources *sources);
+
+/* The rows of the Gaussians, which are *n; to be freed. NULL where memory ran out. */
+struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n);
+
+/* A plane in which sources were measured, of another image. */
+struct measured_plane {
+    int file;       /* the number of its path */
+    int64_t number; /* from 1, in the order of the file, whatever its axes are */
+    double frequency;
+    char stokes[STOKES_TEXT], date_obs[SRCFIND_TEXT];
+    bool is_blank, has_beam;
+    bool is_too_wide; /* its beam is wider than the image */
+};
+
+struct measured_planes {
+    char **paths; /* of files */
+    int n_paths;
+    struct measured_plane *planes;
+    int64_t n, capacity;       /* planes */
+    struct plane_flux *fluxes; /* fluxes[plane * n_sources + source] */
+    int64_t n_sources;
+};
+
+/* Where the pixels of an image came from. */
+struct image_origin {
+    char *header;                /* see header_lines; NULL: not known */
+    double footprint[8];         /* lon, lat of the four corners, degrees; NaN: not known */
+    struct fits_version version; /* of the file, when it was searched */
+    bool on_device;              /* they were in the memory of a device */
+};
+
+struct result {
+    struct srcfind_image image;
+    struct image_origin origin;
+    struct options options;
+    struct srcfind_background background;
+    struct noise_map noise;           /* what maps of the image are made of */
+    struct noise_map detection_noise; /* of the image for detection, if there is one */
+    struct blanks *blanks; /* of the images and maps together; NULL: the image is alone */
+    struct srcfind_quality quality;
+    char *notes; /* one after another, and an empty one; NULL: none */
+    struct sources sources;
+    struct injections injections;  /* with the option completeness */
+    struct measured_planes planes; /* with the option measure-in */
+    struct srcfind_timings timings;
+    struct srcfind_run run;
+};
+
+/* Frees what a result owns. */
+void result_clear(struct result *result);
+
+/* Note i (from 0) on what looks wrong; NULL after the last one. */
+const char *result_note(const struct result *result, int i);
+
+#endif
