@@ -1,3 +1,13 @@
+/* Searches the images of a run, several at a time.
+ *
+ * Each worker has a finder and takes the next image: it searches, writes the outputs, adds the rows
+ * to the merged catalogue and a row to the report. The messages of an image wait in its outcome
+ * until all images before it are reported: standard error has them in the order of the command
+ * line, whatever the number of workers.
+ *
+ * `lock` protects the order, the tally, the messages and the outcomes. With --fail-fast an image is
+ * saved only after all images before it were reported without a failure. Where no device can be
+ * used any more, no image is begun, and only the first failure is counted. */
 #include "cli/batch.h"
 
 #include <errno.h>
@@ -37,6 +47,22 @@ struct outcome {
     char *text; /* messages for standard error */
 };
 
+/* Which images were begun and reported, by their numbers in the order of the command line. */
+struct order {
+    int64_t begun, reported;
+    bool ended;    /* an image failed, with --fail-fast: report no others */
+    bool given_up; /* no device can be used any more: begin no others */
+};
+
+/* What is known of the images that were reported. */
+struct tally {
+    struct totals totals;
+    int64_t n_unusable; /* images that failed because no device can be used */
+    int64_t n_srcfind_maps;
+    const char *srcfind_map; /* the first of them */
+    int worst;               /* exit status */
+};
+
 struct batch {
     const struct cli *cli;
     const struct targets *targets;
@@ -45,14 +71,8 @@ struct batch {
     struct srcfind **finders; /* one for each worker */
     mtx_t lock;               /* protects all that follows, and standard error */
     cnd_t turn;               /* signalled when an image has been reported */
-    int64_t begun, reported;  /* numbers of images, in the order of the command line */
-    bool ended;               /* an image failed, with --fail-fast: report no others */
-    bool given_up;            /* no device can be used any more: begin no others */
-    int64_t n_unusable;
-    int64_t n_srcfind_maps;
-    const char *srcfind_map; /* the first of them */
-    int worst;
-    struct totals totals;
+    struct order order;
+    struct tally tally;
     struct messages messages;
     struct outcome *outcomes; /* one for each image */
 };
@@ -62,10 +82,10 @@ struct batch {
 /* Begins the next image; false if there is none left or the run ends early. */
 static bool begin_image(struct batch *b, int64_t *i) {
     mtx_lock(&b->lock);
-    const bool more = b->begun < b->targets->n && !b->ended && !b->given_up;
+    const bool more = b->order.begun < b->targets->n && !b->order.ended && !b->order.given_up;
     if (more) {
-        *i = b->begun++;
-        progress_show(&b->messages.progress, *i, b->targets->n, &b->totals, b->messages.row,
+        *i = b->order.begun++;
+        progress_show(&b->messages.progress, *i, b->targets->n, &b->tally.totals, b->messages.row,
                       target_shown(&b->targets->target[*i]));
     }
     mtx_unlock(&b->lock);
@@ -78,9 +98,9 @@ static bool may_save(struct batch *b, int64_t i) {
     if (!b->cli->fail_fast)
         return true;
     mtx_lock(&b->lock);
-    while (!b->ended && b->reported < i)
+    while (!b->order.ended && b->order.reported < i)
         cnd_wait(&b->turn, &b->lock);
-    const bool may = !b->ended;
+    const bool may = !b->order.ended;
     mtx_unlock(&b->lock);
     return may;
 }
@@ -88,19 +108,19 @@ static bool may_save(struct batch *b, int64_t i) {
 /* Adds an image to the totals and prints its messages. Of the images that failed because no device
  * can be used, only the first one is counted and reported here. */
 static void report_outcome(struct batch *b, struct outcome *o) {
-    if (o->unusable && ++b->n_unusable > 1)
+    if (o->unusable && ++b->tally.n_unusable > 1)
         return;
     const bool failed = o->status != EXIT_OK;
-    b->totals.images++;
-    b->totals.sources += o->sources;
-    b->totals.skipped += o->skipped;
-    b->totals.failed += failed;
-    b->worst = o->status > b->worst ? o->status : b->worst;
-    if (o->report_failed && b->worst < EXIT_IMAGE)
-        b->worst = EXIT_IMAGE;
-    b->ended = failed && b->cli->fail_fast;
-    if (o->is_srcfind_map && b->n_srcfind_maps++ == 0)
-        b->srcfind_map = b->targets->target[o - b->outcomes].image;
+    b->tally.totals.images++;
+    b->tally.totals.sources += o->sources;
+    b->tally.totals.skipped += o->skipped;
+    b->tally.totals.failed += failed;
+    b->tally.worst = o->status > b->tally.worst ? o->status : b->tally.worst;
+    if (o->report_failed && b->tally.worst < EXIT_IMAGE)
+        b->tally.worst = EXIT_IMAGE;
+    b->order.ended = failed && b->cli->fail_fast;
+    if (o->is_srcfind_map && b->tally.n_srcfind_maps++ == 0)
+        b->tally.srcfind_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
         messages_text(&b->messages, o->text);
     free(o->text);
@@ -115,9 +135,10 @@ static void end_image(struct batch *b, int64_t i, const struct outcome *outcome)
         signals_count_done();
     b->outcomes[i] = *outcome;
     b->outcomes[i].done = true;
-    b->given_up = b->given_up || outcome->unusable;
-    while (!b->ended && b->reported < b->begun && b->outcomes[b->reported].done)
-        report_outcome(b, &b->outcomes[b->reported++]);
+    b->order.given_up = b->order.given_up || outcome->unusable;
+    while (!b->order.ended && b->order.reported < b->order.begun &&
+           b->outcomes[b->order.reported].done)
+        report_outcome(b, &b->outcomes[b->order.reported++]);
     cnd_broadcast(&b->turn);
     mtx_unlock(&b->lock);
 }
@@ -288,13 +309,13 @@ static int batch_no_memory(struct batch *b) {
 }
 
 static void note_srcfind_maps(const struct batch *b) {
-    if (b->n_srcfind_maps > 0)
+    if (b->tally.n_srcfind_maps > 0)
         messages_note(&b->messages,
                       "%lld map%s that srcfind made %s skipped (%s%s): given "
                       "alone, a map is searched",
-                      (long long)b->n_srcfind_maps, plural(b->n_srcfind_maps),
-                      b->n_srcfind_maps == 1 ? "is" : "are", b->srcfind_map,
-                      b->n_srcfind_maps == 1 ? "" : ", ...");
+                      (long long)b->tally.n_srcfind_maps, plural(b->tally.n_srcfind_maps),
+                      b->tally.n_srcfind_maps == 1 ? "is" : "are", b->tally.srcfind_map,
+                      b->tally.n_srcfind_maps == 1 ? "" : ", ...");
 }
 
 static int run_workers(struct batch *b, int n_workers) {
@@ -303,16 +324,16 @@ static int run_workers(struct batch *b, int n_workers) {
     if (!threads)
         return batch_no_memory(b);
     threads_run(threads, n_workers, work, b);
-    const int merged = merging_finish(b->merging, b->reported == b->targets->n && !b->ended,
-                                      threads, &b->messages);
-    b->worst = merged > b->worst ? merged : b->worst;
+    const int merged = merging_finish(
+        b->merging, b->order.reported == b->targets->n && !b->order.ended, threads, &b->messages);
+    b->tally.worst = merged > b->tally.worst ? merged : b->tally.worst;
     threads_destroy(threads);
-    b->totals.seconds = clock_seconds() - start;
-    if (b->n_unusable > 0)
-        messages_given_up(&b->messages, b->n_unusable - 1 + b->targets->n - b->begun);
+    b->tally.totals.seconds = clock_seconds() - start;
+    if (b->tally.n_unusable > 0)
+        messages_given_up(&b->messages, b->tally.n_unusable - 1 + b->targets->n - b->order.begun);
     note_srcfind_maps(b);
-    messages_totals(&b->messages, &b->totals);
-    return b->worst;
+    messages_totals(&b->messages, &b->tally.totals);
+    return b->tally.worst;
 }
 
 /* Each thread is a worker, so that reading, searching and saving of several images overlap. To

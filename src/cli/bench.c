@@ -1,3 +1,11 @@
+/* Measures how long each stage of a search takes (--bench), on one device after another.
+ *
+ * Three things are timed, each several times: the stages, by srcfind_bench_file; the command as a
+ * process, from its start to its end, which does the same search by the same options; and many
+ * images at a time, with one finder for each worker. Large images are not searched many at a time.
+ *
+ * bench_report.c makes medians of the times, and writes them. A time that cannot be measured is
+ * NaN, and its reason a message; the others are reported all the same. */
 #define _GNU_SOURCE /* asprintf, environ */
 #include "cli/bench.h"
 

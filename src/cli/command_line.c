@@ -1,3 +1,14 @@
+/* Reads the command line.
+ *
+ * The table `entries` has all options, in the order of options.inc: those of the library, which
+ * options_add sets by name, and those of the command, whose type has a function that sets the
+ * member of struct cli. getopt_long sees the same table, so that an option is written down once.
+ *
+ * 1. Words that getopt would misread are refused first: -fit, --scales 2,4.
+ * 2. Each option is set; a wrong one ends the reading with a message that names the way out.
+ * 3. Options are checked against each other (options_check, then those of the command).
+ *
+ * No file is opened here but lists of --measure-in. */
 #include "cli/command_line.h"
 
 #include <ctype.h>

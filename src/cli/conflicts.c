@@ -1,3 +1,13 @@
+/* Checks, before an image is read, that no output would replace a file that should stay.
+ *
+ * All files of the run are listed once: inputs and outputs of all targets, and files of the whole
+ * run. Sorted by identity (device and inode), an output that is also an input, or another output by
+ * another name, stands beside it; sorted by path, two outputs of one name stand together.
+ * conflicts_check_existing then looks into files that outputs would replace: a map replaces only
+ * maps of srcfind, a catalogue no FITS file of somebody else.
+ *
+ * Among several images srcfind skips its own maps, so that their outputs conflict with nothing.
+ * Images are opened only where there is a conflict. */
 #include "cli/conflicts.h"
 
 #include <stdlib.h>

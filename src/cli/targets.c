@@ -1,3 +1,14 @@
+/* From the command line to the images of the run, each with all of its files.
+ *
+ * 1. The images: arguments, then the list of --files-from; with ranges of --plane a target for each
+ *    plane. names.c gives each target the name of its outputs.
+ * 2. The format of catalogues, and checks that need no image: columns, sky models, directories.
+ * 3. The files of each target, in this order: catalogue, what belongs beside it, maps, tables, then
+ *    files that are read (--measure-in, masks and maps). Later names build on the catalogue's.
+ * 4. No two files conflict (conflicts.c): with all shards, so that shards do not overwrite each
+ *    other. Only then the other shards' targets are dropped, and existing files are looked at.
+ *
+ * Each function returns an exit status, and has written the message where it is not EXIT_OK. */
 #define _GNU_SOURCE /* asprintf */
 #include "cli/targets.h"
 
