@@ -35,7 +35,7 @@ void help_list_formats(FILE *stream) {
 void help_list_maps(FILE *stream) {
     fputs("Maps and tables of --save:\n\n", stream);
     for (int i = 0; srcfind_map(i); i++)
-        put_line(srcfind_map(i), map_about(i), NAME_COLUMN, stream);
+        put_line(srcfind_map(i), map_products[i].about, NAME_COLUMN, stream);
     put_line("gaussians", "a table with a row for each Gaussian; needs --fit", NAME_COLUMN, stream);
     fputs("\nMore: man srcfind, Maps\n", stream);
 }

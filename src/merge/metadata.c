@@ -296,9 +296,9 @@ static void compare_facts(const struct image_facts *first, const struct image_fa
         image->frequency = NAN;
 }
 
-bool metadata_describe(const struct metadata *m, struct result *result) {
+bool metadata_describe(const struct metadata *m, struct result *result, bool *options_differ) {
     int64_t first = -1;
-    bool are_same = true;
+    *options_differ = false;
     result->image = image_empty_metadata();
     options_default(&result->options);
     for (int64_t i = 0; i < m->n_images; i++) {
@@ -308,14 +308,15 @@ bool metadata_describe(const struct metadata *m, struct result *result) {
         const struct kind *kind = &m->kinds[facts->kind];
         if (first < 0) {
             first = i;
-            result->options = kind->options;
+            if (!options_copy(&result->options, &kind->options))
+                return false;
             result->image.beam = facts->beam;
             result->image.frequency = facts->frequency;
         }
         take_kind(kind, &result->image);
         compare_facts(&m->images[first], facts, &result->image);
-        are_same = are_same && kind->knows_options &&
-                   kind->options_hash == kind_of(m, first)->options_hash;
+        *options_differ = *options_differ || !kind->knows_options ||
+                          kind->options_hash != kind_of(m, first)->options_hash;
     }
-    return are_same;
+    return true;
 }

@@ -41,8 +41,9 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first);
 /* The same for images without sky coordinates. */
 int64_t metadata_without_sky(const struct metadata *m, const char **first);
 
-/* Sets image and options of a result to those of all images, as far as they are the same. False
- * where options differ. */
-bool metadata_describe(const struct metadata *m, struct result *result);
+/* Sets image and options of the merged catalogue to those of all images, as far as they are the
+ * same, and whether the options differ or are not known. The result is to be cleared, also where
+ * memory ran out. */
+bool metadata_describe(const struct metadata *m, struct result *result, bool *options_differ);
 
 #endif

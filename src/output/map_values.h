@@ -8,7 +8,7 @@
 #include "output/fits_map.h"
 
 /* (value - background) / rms; value - background - model; the labels of islands or sources; 1 where
- * there is a label, else 0. */
+ * there is a label, else 0. None: a picture. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,
@@ -16,7 +16,8 @@ enum quantity {
     QUANTITY_MODEL,
     QUANTITY_RESIDUAL,
     QUANTITY_LABEL,
-    QUANTITY_MASK
+    QUANTITY_MASK,
+    QUANTITY_NONE
 };
 
 /* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1], those
