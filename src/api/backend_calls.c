@@ -19,7 +19,7 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
                                           calls->error);
 }
 
-enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs, float *values,
                                    struct error *error) {
     const struct backend_calls *b = calls;
     const enum srcfind_status status = threads_check(b->threads, error);

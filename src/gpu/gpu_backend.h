@@ -49,7 +49,7 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
 
 /* Copies the values of runs of the image that was searched last, if the device has it
  * (result->is_on_device). */
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error);
 
 /* Smooths the image that was searched last, less the model, if the device has it

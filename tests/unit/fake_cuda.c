@@ -199,7 +199,7 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     return search_once(cuda, &source, detection, threads, result, error);
 }
 
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
     const struct kept *kept = &cuda->searched;
     (void)threads;
