@@ -22,7 +22,7 @@ struct source_blocks {
     struct segments *segments;
     bool keeps_islands;
     const struct measurer *measurer; /* NULL: Gaussians alone are wanted, and no rows */
-    struct dividing dividing;
+    struct component_setting dividing;
     const struct grid *grid;
     struct threads *threads;
     unsigned labels;
@@ -217,20 +217,22 @@ enum srcfind_status sources_frame(const struct options *options, const struct im
                : SRCFIND_OK;
 }
 
-static struct dividing dividing_of(const struct sources_from *from, const struct fit_frame *frame) {
+static struct component_setting dividing_of(const struct sources_from *from,
+                                            const struct fit_frame *frame) {
     const struct options *o = from->options;
     const struct fit_frame effective = grid_frame(from->grid, frame, 1);
-    return (struct dividing){.from = &from->pixels,
-                             .detected = from->detected,
-                             .detection = from->detection,
-                             .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
-                             .fitter = options_fit(o) ? &from->fitter : NULL,
-                             .frame = effective,
-                             .noise = grid_frame(from->grid, frame, 2),
-                             .group_tolerance = options_group(o),
-                             .keeps_sources = from->labels >> LABEL_SOURCES & 1,
-                             .correlated = setting_correlated(from->metadata, frame, from->grid),
-                             .margin = beam_frame_margin(&effective)};
+    return (struct component_setting){
+        .from = &from->pixels,
+        .detected = from->detected,
+        .detection = from->detection,
+        .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
+        .fitter = options_fit(o) ? &from->fitter : NULL,
+        .frame = effective,
+        .noise = grid_frame(from->grid, frame, 2),
+        .group_tolerance = options_group(o),
+        .keeps_sources = from->labels >> LABEL_SOURCES & 1,
+        .correlated = setting_correlated(from->metadata, frame, from->grid),
+        .margin = beam_frame_margin(&effective)};
 }
 
 enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,

@@ -165,23 +165,23 @@ static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
 
 /* Whether a row may be of the plane's channel by its place among the rows of one POL, or among all
  * rows. One row is that of all channels. */
-static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t place) {
+static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t order) {
     if (s->n_ordered == 1)
         return true;
     if (s->n_channels == 1 && s->n_ordered == s->n_stokes && !b->has_stokes)
-        return place == s->stokes_index;
-    return place % s->n_channels == s->index ||
-           (s->n_ordered > s->n_channels && !b->has_stokes && place / s->n_stokes == s->index);
+        return order == s->stokes_index;
+    return order % s->n_channels == s->index ||
+           (s->n_ordered > s->n_channels && !b->has_stokes && order / s->n_stokes == s->index);
 }
 
 /* Whether a row may be that of the plane. *place is its place among the rows of its POL. */
-static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *place) {
+static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *order) {
     double chan;
     if (!is_of_stokes(b, s, row))
         return false;
     if (b->has_channel)
         return read_number(b, &b->channel, row, &chan) && chan == s->channel;
-    return may_be_ordered(b, s, (*place)++);
+    return may_be_ordered(b, s, (*order)++);
 }
 
 /* Reads the beam of a row. False if it cannot be used. */
@@ -208,11 +208,11 @@ static enum beam_row find_row(struct beams *b, const struct search *s, double pi
     const bool is_told = b->has_channel && b->has_stokes;
     const int64_t first = is_told && s->n_rows > 1 ? s->index : 0;
     enum beam_row found = BEAM_NO_ROW;
-    int64_t place = 0;
+    int64_t order = 0;
     for (int64_t k = 0; k < s->n_rows && !(is_told && found != BEAM_NO_ROW); k++) {
         const int64_t row = (first + k) % s->n_rows;
         struct srcfind_beam other;
-        if (!may_be_row(b, s, row, &place))
+        if (!may_be_row(b, s, row, &order))
             continue;
         const enum beam_row kind =
             read_beam(b, row, pixel_area, &other) ? BEAM_ROW : BEAM_EMPTY_ROW;

@@ -62,9 +62,9 @@ static void solve(int n, const double *a, const int *same, double *x) {
 static int same_as(const struct place_group *group, const struct place_sums *sums,
                    const struct place_pixels *known, const int *same, int i) {
     const int n = group->n;
-    const struct place_pixels *own = &known[group->members[i]];
+    const struct place_pixels *pixels = &known[group->members[i]];
     const double *const row = sums->normal + (int64_t)i * n;
-    if (!isfinite(own->above) || !(own->noise.rms > 0) || row[i] < LEAST_MODEL)
+    if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) || row[i] < LEAST_MODEL)
         return NOT_FITTED;
     for (int k = 0; k < i; k++)
         if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->normal[(int64_t)k * n + k]))
@@ -86,20 +86,21 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
 
 double amplitudes_solve(const struct place_group *group, const struct amplitude_system *s,
                         const struct place_sums *sums, const struct place_pixels *known,
-                        struct amplitude *found) {
+                        struct amplitude *amplitudes) {
     double x[PLACES_A_GROUP], largest = 0;
     memcpy(x, sums->right, (size_t)s->n * sizeof *x);
     for (int other = 0; other < group->n_others; other++)
         for (int i = 0; i < s->n; i++)
-            x[i] -= sums->cross[(int64_t)other * s->n + i] * found[group->others[other]].value;
+            x[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
     solve(s->n, s->lower, s->same, x);
     for (int i = 0; i < s->n; i++) {
         const int64_t place = group->members[i];
-        struct amplitude *own = &found[place];
-        if (own->is_fitted)
-            own->change = fabs(x[i] - own->value) / (own->per_rms * known[place].noise.rms);
-        largest = fmax(largest, own->change);
-        own->value = x[i];
+        struct amplitude *amplitude = &amplitudes[place];
+        if (amplitude->is_fitted)
+            amplitude->change =
+                fabs(x[i] - amplitude->value) / (amplitude->per_rms * known[place].noise.rms);
+        largest = fmax(largest, amplitude->change);
+        amplitude->value = x[i];
     }
     return largest;
 }
@@ -114,10 +115,10 @@ static void share(const struct amplitude *from, struct amplitude *to) {
 }
 
 void amplitudes_share(const struct place_group *group, const struct amplitude_system *s,
-                      struct amplitude *found) {
+                      struct amplitude *amplitudes) {
     for (int i = 0; i < s->n; i++)
         if (s->same[i] >= 0 && s->same[i] != i)
-            share(&found[group->members[s->same[i]]], &found[group->members[i]]);
+            share(&amplitudes[group->members[s->same[i]]], &amplitudes[group->members[i]]);
 }
 
 /* --- errors --- */
@@ -223,7 +224,7 @@ static double lone_error(const struct place *places, const struct place_group *g
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *s, const struct tensor *beam,
-                       const struct place_pixels *known, struct amplitude *found) {
+                       const struct place_pixels *known, struct amplitude *amplitudes) {
     struct noise_of_group noise; /* most of it is not used by a small group: it is not cleared */
     noise.system = s;
     noise.n = s->n;
@@ -232,15 +233,16 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
     factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
-        struct amplitude *own = &found[group->members[i]];
+        struct amplitude *amplitude = &amplitudes[group->members[i]];
         weights[i] = 1;
-        own->is_fitted = s->same[i] == i && noise.same[i] == i;
-        own->per_rms = sqrt(variance_of(&noise, weights, x));
-        own->is_uncertain = !(own->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
-        own->taken = taken_by(&noise, i, x);
+        amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
+        amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
+        amplitude->is_uncertain =
+            !(amplitude->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
+        amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);
         for (int sum = 0; has_sums && sum < 2; sum++)
-            own->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
+            amplitude->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
     }
 }

@@ -30,16 +30,16 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
  * sum of squares by the trace of N^-1 B, of which each place has its element. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *system, const struct tensor *beam,
-                       const struct place_pixels *known, struct amplitude *found);
+                       const struct place_pixels *known, struct amplitude *amplitudes);
 
 /* Sets the amplitudes of a group; its errors are known. What others of its cluster have, as found
  * before, is subtracted. Returns the largest change of an amplitude, in its errors. */
 double amplitudes_solve(const struct place_group *group, const struct amplitude_system *system,
                         const struct place_sums *sums, const struct place_pixels *known,
-                        struct amplitude *found);
+                        struct amplitude *amplitudes);
 
 /* Gives members that cannot be told from another one its result, once that does not change. */
 void amplitudes_share(const struct place_group *group, const struct amplitude_system *system,
-                      struct amplitude *found);
+                      struct amplitude *amplitudes);
 
 #endif

@@ -36,11 +36,11 @@ static void sum_moments(const struct members *m, struct composite *c) {
     c->y /= c->total;
     for (int64_t i = 0; i < m->n; i++) {
         const struct gaussian *g = gaussian_of(m, i);
-        const struct tensor own = tensor_inverse(&g->form);
+        const struct tensor moments = tensor_inverse(&g->form);
         const double share = total_of(g) / c->total, dx = g->x - c->x, dy = g->y - c->y;
-        c->second.xx += share * (own.xx + dx * dx);
-        c->second.yy += share * (own.yy + dy * dy);
-        c->second.xy += share * (own.xy + dx * dy);
+        c->second.xx += share * (moments.xx + dx * dx);
+        c->second.yy += share * (moments.yy + dy * dy);
+        c->second.xy += share * (moments.xy + dx * dy);
     }
 }
 
@@ -167,7 +167,7 @@ static bool add_part(const struct island_fit *fit, const struct fit_frame *frame
     for (int64_t i = 0; i < m->n; i++) {
         const struct fitted_source *source = &m->fitted->source[m->member[i]];
         if (source->part == part)
-            differentiate_moments(sum, set.value[source->place], &gradients[source->place]);
+            differentiate_moments(sum, set.value[source->in_set], &gradients[source->in_set]);
     }
     return fit_covariance_add(fit, part, frame, noise, &set, gradients, covariance);
 }

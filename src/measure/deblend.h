@@ -26,7 +26,7 @@ static inline double island_above(const struct island_pixels *p, int64_t i) {
 /* Which source each pixel belongs to, from 0; and the index of each source's highest pixel. Sources
  * are in the falling order of their peaks. */
 struct deblended {
-    int32_t *owner;
+    int32_t *source_of;
     int32_t *peak;
     int32_t n;
     double *snr;       /* of each source: the largest (value - background) / rms of its pixels */

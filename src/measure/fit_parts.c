@@ -13,7 +13,7 @@ struct fit_effort fit_parts_effort(const struct island_fit *f) {
     const struct fit_limits few = {12, FIT_LIMITS.tolerance};
     const struct fit_limits fewest = {3, FIT_LIMITS.tolerance};
     const int64_t n = f->deblended->n;
-    if (n > FIT_GROUP && (n > CROWD || f->n_own < CROWDED_PIXELS * n))
+    if (n > FIT_GROUP && (n > CROWD || f->n_inside < CROWDED_PIXELS * n))
         return (struct fit_effort){SMALL_GROUP, fewest};
     if (f->deblended->n_added > 0)
         return (struct fit_effort){SMALL_GROUP, few};
@@ -26,7 +26,7 @@ struct fit_effort fit_parts_effort(const struct island_fit *f) {
 /* The position of a source's peak along x or y. */
 static int32_t position_of(const struct island_fit *f, int32_t source, bool along_y) {
     const int32_t pixel = f->deblended->peak[source];
-    return along_y ? f->own->y[pixel] : f->own->x[pixel];
+    return along_y ? f->island->y[pixel] : f->island->x[pixel];
 }
 
 /* Sources and pixels that are not in parts yet, which are to be divided. */
@@ -63,12 +63,12 @@ static int compare_pairs(const void *a, const void *b) {
 /* The number of sorted sources in the first half: nearest to n / 2, but not between equal
  * positions.
  */
-static int64_t find_middle(const struct pair *placed, int64_t n) {
+static int64_t find_middle(const struct pair *sorted, int64_t n) {
     for (int64_t step = 0; step < n; step++) {
         const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && placed[left - 1].first < placed[left].first)
+        if (left > 0 && sorted[left - 1].first < sorted[left].first)
             return left;
-        if (right < n && placed[right - 1].first < placed[right].first)
+        if (right < n && sorted[right - 1].first < sorted[right].first)
             return right;
     }
     return n / 2;
@@ -93,18 +93,18 @@ static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool a
 }
 
 /* Divides a range in two at the middle of its sources, along its longer side. */
-static void divide_range(struct island_fit *f, const struct range *r, struct pair *placed,
+static void divide_range(struct island_fit *f, const struct range *r, struct pair *sorted,
                          int32_t *scratch, struct range *left, struct range *right) {
     const bool along_y = is_higher_than_wide(f, r);
     for (int64_t i = 0; i < r->n_sources; i++) {
         const int32_t source = f->sources[r->first_source + i];
-        placed[i] = (struct pair){position_of(f, source, along_y), source};
+        sorted[i] = (struct pair){position_of(f, source, along_y), source};
     }
-    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_pairs);
+    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_pairs);
     for (int64_t i = 0; i < r->n_sources; i++)
-        f->sources[r->first_source + i] = placed[i].second;
-    const int64_t n = find_middle(placed, r->n_sources);
-    const int64_t twice = (int64_t)placed[n - 1].first + placed[n].first;
+        f->sources[r->first_source + i] = sorted[i].second;
+    const int64_t n = find_middle(sorted, r->n_sources);
+    const int64_t twice = (int64_t)sorted[n - 1].first + sorted[n].first;
     const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
     *left = (struct range){r->first_source, n, r->first_pixel, n_left};
     *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
@@ -126,7 +126,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
 
 /* Divides all sources into parts that are fitted together. ranges has room for one range a source.
  */
-static void make_parts(struct island_fit *f, struct range *ranges, struct pair *placed,
+static void make_parts(struct island_fit *f, struct range *ranges, struct pair *sorted,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
     int64_t n = 1;
@@ -136,7 +136,7 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
         if (range.n_sources <= most) {
             add_part(f, &range);
         } else {
-            divide_range(f, &range, placed, scratch, &ranges[n + 1], &ranges[n]);
+            divide_range(f, &range, sorted, scratch, &ranges[n + 1], &ranges[n]);
             n += 2;
         }
     }
@@ -158,13 +158,13 @@ static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, stru
 static int64_t list_borders(const struct island_fit *f, struct pair *borders) {
     const struct fit_pixel *const p = f->pixels;
     int64_t n = 0;
-    for (int64_t i = 0, above = 0; i < f->n_own; i++) {
-        if (i + 1 < f->n_own && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
+    for (int64_t i = 0, above = 0; i < f->n_inside; i++) {
+        if (i + 1 < f->n_inside && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
             n = add_border(f, i, i + 1, borders, n);
-        while (above < f->n_own &&
+        while (above < f->n_inside &&
                (p[above].y <= p[i].y || (p[above].y == p[i].y + 1 && p[above].x < p[i].x)))
             above++;
-        if (above < f->n_own && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
+        if (above < f->n_inside && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
             n = add_border(f, i, above, borders, n);
     }
     return n;
@@ -175,7 +175,7 @@ enum { COLOURS = 64 }; /* far more than parts of a plane need */
 /* Gives each part the first colour that no part before it has which it touches. Two groups that are
  * fitted at the same time would both claim what is between them, and then both leave it. */
 static bool colour_parts(struct island_fit *f) {
-    struct pair *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
+    struct pair *borders = malloc((2 * (size_t)f->n_inside + 1) * sizeof *borders);
     if (!borders)
         return false;
     const int64_t n = list_borders(f, borders);
@@ -198,17 +198,17 @@ static bool colour_parts(struct island_fit *f) {
 bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct pair *placed = malloc(n * sizeof *placed);
+    struct pair *sorted = malloc(n * sizeof *sorted);
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
-    const bool ok = ranges && placed && scratch;
+    const bool ok = ranges && sorted && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)
         f->order[i] = (int32_t)i;
     for (int32_t i = 0; i < f->deblended->n; i++)
         f->sources[i] = i;
     if (ok)
-        make_parts(f, ranges, placed, scratch);
+        make_parts(f, ranges, sorted, scratch);
     free(ranges);
-    free(placed);
+    free(sorted);
     free(scratch);
     if (!ok || f->n_parts == 1)
         return ok;

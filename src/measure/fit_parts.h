@@ -14,14 +14,14 @@ struct fit_part {
 
 /* Positions are relative to the island's highest pixel, values in units of the rms there. */
 struct island_fit {
-    const struct island_pixels *own;
+    const struct island_pixels *island;
     const struct deblended *deblended;
     int32_t x, y;
     double rms;
     double widest; /* bound of the widths, in beams, beside that of each job's pixels */
     struct fit_pixel
         *pixels; /* the island's own, then its margin, both in the order of the image */
-    int64_t n_own, n_pixels;
+    int64_t n_inside, n_pixels;
     struct fit_part *parts;
     int64_t n_parts;
     int32_t n_colours;

@@ -14,13 +14,13 @@ static const char MEASURING[] = "measuring at given positions";
 
 /* An entry of the catalogue that has a row, and where it is. */
 struct entry {
-    int64_t number;          /* its index among the positions */
-    double x, y;             /* in pixels; NaN: nowhere */
-    struct srcfind_beam own; /* its shape without the beam; 0: a point */
-    struct tensor moments;   /* of the shape that is held; NaN: none */
+    int64_t number;                /* its index among the positions */
+    double x, y;                   /* in pixels; NaN: nowhere */
+    struct srcfind_beam intrinsic; /* its shape without the beam; 0: a point */
+    struct tensor moments;         /* of the shape that is held; NaN: none */
 };
 
-struct measuring {
+struct forced_rows {
     const struct forced *forced;
     struct tensor beam;    /* second moments, pixels^2 */
     struct entry *entries; /* of each row */
@@ -28,8 +28,8 @@ struct measuring {
     struct entries_left_out left_out;
     struct place *places;
     int64_t n_places;
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
+    struct place_pixels *known;   /* of each place */
+    struct amplitude *amplitudes; /* of each place */
     struct srcfind_source *rows;
 };
 
@@ -43,7 +43,7 @@ static bool is_inside(const struct forced *f, double x, double y) {
 }
 
 /* Adds those of n positions, from the first on, that have a row. */
-static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n, const double *x,
+static enum srcfind_status add_entries(struct forced_rows *m, int64_t first, int n, const double *x,
                                        const double *y, int64_t *capacity, struct error *error) {
     const struct position_shape *shapes = m->forced->positions->shapes;
     if (!GROW(m->entries, *capacity, m->n_rows + n))
@@ -59,13 +59,13 @@ static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n
         struct entry *e = &m->entries[m->n_rows++];
         *e = (struct entry){.number = first + i, .x = x[i], .y = y[i], .moments = {NAN, NAN, NAN}};
         if (inside && shapes && m->forced->frame)
-            e->own = held_shape_own(&shapes[first + i]);
+            e->intrinsic = held_shape_intrinsic(&shapes[first + i]);
     }
     return SRCFIND_OK;
 }
 
 /* Finds the entries that have a row. */
-static enum srcfind_status locate(struct measuring *m, struct error *error) {
+static enum srcfind_status locate(struct forced_rows *m, struct error *error) {
     const struct positions *p = m->forced->positions;
     double x[AT_ONCE], y[AT_ONCE];
     int64_t capacity = 0;
@@ -83,10 +83,10 @@ static enum srcfind_status locate(struct measuring *m, struct error *error) {
 }
 
 /* Sets the moments of the shapes that are held. */
-static enum srcfind_status hold_shapes(struct measuring *m, struct error *error) {
+static enum srcfind_status hold_shapes(struct forced_rows *m, struct error *error) {
     const struct forced *f = m->forced;
     double x[AT_ONCE], y[AT_ONCE];
-    struct srcfind_beam own[AT_ONCE];
+    struct srcfind_beam intrinsic[AT_ONCE];
     struct tensor moments[AT_ONCE];
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t first = 0; f->frame && status == SRCFIND_OK && first < m->n_rows;
@@ -96,9 +96,10 @@ static enum srcfind_status hold_shapes(struct measuring *m, struct error *error)
         for (int i = 0; i < n; i++) {
             x[i] = e[i].x;
             y[i] = e[i].y;
-            own[i] = e[i].own;
+            intrinsic[i] = e[i].intrinsic;
         }
-        status = held_shapes_moments(f->wcs, f->metadata, &m->beam, n, x, y, own, moments, error);
+        status =
+            held_shapes_moments(f->wcs, f->metadata, &m->beam, n, x, y, intrinsic, moments, error);
         for (int i = 0; status == SRCFIND_OK && i < n; i++)
             e[i].moments = moments[i];
     }
@@ -106,7 +107,7 @@ static enum srcfind_status hold_shapes(struct measuring *m, struct error *error)
 }
 
 /* Lists the places in the image. */
-static void list_places(struct measuring *m) {
+static void list_places(struct forced_rows *m) {
     const struct pixel_source *source = m->forced->pixels->source;
     const double widest = place_widest(&m->beam, source->width, source->height);
     for (int64_t i = 0; i < m->n_rows; i++) {
@@ -121,21 +122,21 @@ static void list_places(struct measuring *m) {
 /* --- rows --- */
 
 /* The area of a Gaussian in pixels. */
-static double area_of(const struct measuring *m, const struct entry *entry) {
+static double area_of(const struct forced_rows *m, const struct entry *entry) {
     const double beam = m->forced->metadata->beam_pixels;
     const struct tensor *a = &entry->moments, *b = &m->beam;
     const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
-    return entry->own.major > 0 ? beam * sqrt(ratio) : beam;
+    return entry->intrinsic.major > 0 ? beam * sqrt(ratio) : beam;
 }
 
 static void fill_shape(const struct entry *entry, struct srcfind_source *row) {
-    row->dc_major = entry->own.major;
-    row->dc_minor = entry->own.minor;
-    row->dc_angle = entry->own.angle;
+    row->dc_major = entry->intrinsic.major;
+    row->dc_minor = entry->intrinsic.minor;
+    row->dc_angle = entry->intrinsic.angle;
 }
 
-static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
-                        const struct amplitude *found, struct srcfind_source *row) {
+static void fill_fluxes(const struct forced_rows *m, const struct place_pixels *known,
+                        const struct amplitude *amplitude, struct srcfind_source *row) {
     const struct setting *setting = m->forced->setting;
     const struct entry *entry = &m->entries[row - m->rows];
     row->isl_rms = known->noise.rms;
@@ -144,19 +145,19 @@ static void fill_fluxes(const struct measuring *m, const struct place_pixels *kn
     row->e_peak_flux = known->noise.rms;
     if (m->forced->frame) {
         const double area = area_of(m, entry);
-        row->peak_flux = found->value;
-        row->e_peak_flux = known->noise.rms * found->per_rms;
+        row->peak_flux = amplitude->value;
+        row->e_peak_flux = known->noise.rms * amplitude->per_rms;
         row->total_flux = row->peak_flux * area * setting->to_flux;
         row->e_total_flux = row->e_peak_flux * area * setting->to_flux;
-        row->flags |= entry->own.major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
+        row->flags |= entry->intrinsic.major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
         fill_shape(entry, row);
     }
     row->snr = row->peak_flux / known->noise.rms;
 }
 
-static void fill_row(const struct measuring *m, const struct place *p) {
+static void fill_row(const struct forced_rows *m, const struct place *p) {
     const struct place_pixels *known = &m->known[p->twin];
-    const struct amplitude *found = &m->found[p->twin];
+    const struct amplitude *amplitude = &m->amplitudes[p->twin];
     struct srcfind_source *row = &m->rows[p->row];
     if (!isfinite(known->above) || !(known->noise.rms > 0))
         return;
@@ -168,23 +169,23 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
     /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
-    if (m->forced->frame && (!found->is_fitted || found->is_uncertain))
+    if (m->forced->frame && (!amplitude->is_fitted || amplitude->is_uncertain))
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
     else
-        fill_fluxes(m, known, found, row);
+        fill_fluxes(m, known, amplitude, row);
     const struct place *twin = &m->places[p->twin];
-    if ((twin->is_left_out || twin->is_crowded) && m->entries[p->row].own.major > 0)
+    if ((twin->is_left_out || twin->is_crowded) && m->entries[p->row].intrinsic.major > 0)
         fill_shape(&m->entries[p->row], row);
 }
 
 /* Whether a row has the shape that was held. */
-static bool has_shape(const struct measuring *m, int64_t row) {
+static bool has_shape(const struct forced_rows *m, int64_t row) {
     return isfinite(m->rows[row].dc_major);
 }
 
 /* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
  * or else those of the pixels. */
-static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, int n,
+static enum srcfind_status fill_sky(const struct forced_rows *m, int64_t first, int n,
                                     struct error *error) {
     const struct tensor unknown = {NAN, NAN, NAN};
     const struct forced *f = m->forced;
@@ -207,7 +208,7 @@ static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, in
     return status;
 }
 
-static enum srcfind_status fill_world(const struct measuring *m, struct error *error) {
+static enum srcfind_status fill_world(const struct forced_rows *m, struct error *error) {
     const int64_t n = m->n_rows;
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t i = 0; m->forced->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
@@ -216,7 +217,7 @@ static enum srcfind_status fill_world(const struct measuring *m, struct error *e
 }
 
 /* The row of an entry before it is measured; in pixels it has the size of its shape or the beam. */
-static struct srcfind_source row_of_entry(const struct measuring *m, const struct entry *entry) {
+static struct srcfind_source row_of_entry(const struct forced_rows *m, const struct entry *entry) {
     const struct setting *setting = m->forced->setting;
     struct srcfind_source row = setting_empty_row(m->forced->positions->id[entry->number]);
     row.x = entry->x;
@@ -238,20 +239,20 @@ static struct srcfind_source row_of_entry(const struct measuring *m, const struc
 /* --- all of it --- */
 
 /* Makes the rows, which are empty yet, and measures those in the image. */
-static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
+static enum srcfind_status make_rows(struct forced_rows *m, struct threads *threads,
                                      struct error *error) {
     m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);
     m->places = arrays_allocate(m->n_rows, sizeof *m->places);
     m->known = arrays_allocate(m->n_rows, sizeof *m->known);
-    m->found = arrays_allocate(m->n_rows, sizeof *m->found);
-    if (!m->rows || !m->places || !m->known || !m->found)
+    m->amplitudes = arrays_allocate(m->n_rows, sizeof *m->amplitudes);
+    if (!m->rows || !m->places || !m->known || !m->amplitudes)
         return error_memory(error, MEASURING);
     for (int64_t i = 0; i < m->n_rows; i++)
         m->rows[i] = row_of_entry(m, &m->entries[i]);
     list_places(m);
     const struct places_setting setting = {.pixels = m->forced->pixels, .frame = m->forced->frame};
     const enum srcfind_status status =
-        places_fit(&setting, m->places, m->n_places, threads, m->known, m->found, error);
+        places_fit(&setting, m->places, m->n_places, threads, m->known, m->amplitudes, error);
     if (status != SRCFIND_OK)
         return status;
     for (int64_t i = 0; i < m->n_places; i++)
@@ -262,7 +263,7 @@ static enum srcfind_status make_rows(struct measuring *m, struct threads *thread
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
                                    struct srcfind_source **rows, int64_t *n_rows,
                                    struct entries_left_out *left_out, struct error *error) {
-    struct measuring m = {.forced = forced};
+    struct forced_rows m = {.forced = forced};
     if (forced->frame)
         m.beam = beam_frame_moments(forced->frame);
     enum srcfind_status status = locate(&m, error);
@@ -273,7 +274,7 @@ enum srcfind_status forced_measure(const struct forced *forced, struct threads *
     free(m.entries);
     free(m.places);
     free(m.known);
-    free(m.found);
+    free(m.amplitudes);
     if (status != SRCFIND_OK) {
         free(m.rows);
         m.rows = NULL;

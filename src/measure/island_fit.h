@@ -26,7 +26,7 @@ static inline int32_t island_fit_divided(const struct island_fit *fit, const str
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
  * left out. Widths have no bound yet but that of jobs. The fit is in the arena. `own` and
  * `deblended` must outlive it. */
-bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
+bool island_fit_make(struct island_fit *fit, const struct island_pixels *island,
                      const struct deblended *deblended, const struct margin_pixels *margin,
                      double threshold, struct arena *arena);
 
@@ -56,7 +56,8 @@ struct fitted_source {
     struct gaussian gaussian; /* in the map's unit and the pixels of the image */
     double peak;              /* the Gaussian's; without one that of the pixels */
     double pix_snr; /* of the deblended source that it comes from; if it was added, the island's */
-    int32_t part, place; /* its part, and its place in the set of the part's job */
+    int32_t part, in_set; /* its part, and its index in the set of the part's job */
+    int32_t number;       /* before the sources are sorted: in the order of the parts */
 };
 
 /* The sources after the fit, the brightest first. owner: which of them each of the island's own
@@ -64,7 +65,7 @@ struct fitted_source {
 struct fitted_sources {
     struct fitted_source *source;
     int64_t n;
-    int32_t *owner;
+    int32_t *source_of;
     double residual_rms; /* over the island's own pixels, in the map's unit */
 };
 

@@ -78,30 +78,30 @@ void places_sort(struct place *places, int64_t n, bool has_shapes) {
 
 /* --- groups --- */
 
-struct fitting {
+struct group_fits {
     const struct places_setting *setting;
     struct tensor beam; /* second moments, pixels^2 */
     const struct place *places;
     int64_t n;
     struct place_groups groups;
-    struct place_sums *sums;    /* of each group, while they are needed */
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
+    struct place_sums *sums;      /* of each group, while they are needed */
+    struct place_pixels *known;   /* of each place */
+    struct amplitude *amplitudes; /* of each place */
     /* Takes the pixels of a group. */
-    enum srcfind_status (*take)(const struct fitting *f, int64_t group, const struct run_set *set,
-                                struct error *error);
+    enum srcfind_status (*take)(const struct group_fits *f, int64_t group,
+                                const struct run_set *set, struct error *error);
     bool parts_only;                 /* groups that are no part of a cluster have no pixels */
     int64_t first_group;             /* of the batch */
     const struct place_runs *runs;   /* of the batch */
     const struct run_pixels *pixels; /* of the batch */
 };
 
-enum { GROUPS_A_PART = 64 };
+enum { GROUPS_A_SHARE = 64 };
 
-static enum srcfind_status take_part(void *context, int part, struct error *error) {
-    const struct fitting *f = context;
-    const int64_t first = (int64_t)part * GROUPS_A_PART;
-    const int64_t end = first + GROUPS_A_PART < f->runs->n ? first + GROUPS_A_PART : f->runs->n;
+static enum srcfind_status take_share(void *context, int share, struct error *error) {
+    const struct group_fits *f = context;
+    const int64_t first = (int64_t)share * GROUPS_A_SHARE;
+    const int64_t end = first + GROUPS_A_SHARE < f->runs->n ? first + GROUPS_A_SHARE : f->runs->n;
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t k = first; status == SRCFIND_OK && k < end; k++)
         status = f->take(f, f->first_group + k, &f->runs->sets[k], error);
@@ -109,7 +109,7 @@ static enum srcfind_status take_part(void *context, int part, struct error *erro
 }
 
 /* Reads the pixels of a batch of groups, whose runs are made. */
-static enum srcfind_status take_batch(struct fitting *f, struct place_runs *runs,
+static enum srcfind_status take_batch(struct group_fits *f, struct place_runs *runs,
                                       struct threads *threads, struct error *error) {
     struct run_pixels pixels;
     place_runs_finish(runs);
@@ -118,14 +118,14 @@ static enum srcfind_status take_batch(struct fitting *f, struct place_runs *runs
     f->runs = runs;
     f->pixels = &pixels;
     if (status == SRCFIND_OK)
-        status = threads_try(threads, (int)((runs->n + GROUPS_A_PART - 1) / GROUPS_A_PART),
-                             take_part, f, error);
+        status = threads_try(threads, (int)((runs->n + GROUPS_A_SHARE - 1) / GROUPS_A_SHARE),
+                             take_share, f, error);
     run_pixels_clear(&pixels);
     return status;
 }
 
 /* Reads the pixels of all groups, batch by batch. */
-static enum srcfind_status take_groups(struct fitting *f, struct threads *threads,
+static enum srcfind_status take_groups(struct group_fits *f, struct threads *threads,
                                        struct error *error) {
     static const struct place_group none = {0};
     const struct pixel_source *source = f->setting->pixels->source;
@@ -150,13 +150,13 @@ static enum srcfind_status take_groups(struct fitting *f, struct threads *thread
 
 /* --- amplitudes --- */
 
-static void add_residuals(const struct fitting *f, int64_t i, const struct run_set *set) {
-    place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->found, f->known);
+static void add_residuals(const struct group_fits *f, int64_t i, const struct run_set *set) {
+    place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->amplitudes, f->known);
 }
 
 /* Sums the pixels of a group, and fits it unless it is a part of a cluster, whose sums are kept. */
-static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const struct run_set *set,
-                                     struct error *error) {
+static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
+                                     const struct run_set *set, struct error *error) {
     const struct place_group *group = &f->groups.groups[i];
     struct place_sums *sums = &f->sums[i];
     if (!place_sums_make(group, sums))
@@ -166,9 +166,9 @@ static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const s
         return SRCFIND_OK;
     if (f->setting->frame) {
         const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
-        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->found);
-        amplitudes_solve(group, &s, sums, f->known, f->found);
-        amplitudes_share(group, &s, f->found);
+        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->amplitudes);
+        amplitudes_solve(group, &s, sums, f->known, f->amplitudes);
+        amplitudes_share(group, &s, f->amplitudes);
     }
     place_sums_free(sums);
     if (f->setting->residuals)
@@ -178,7 +178,7 @@ static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const s
 
 /* The groups that are parts of clusters. */
 struct parts {
-    const struct fitting *f;
+    const struct group_fits *f;
     int64_t *groups;
     struct amplitude_system *systems;
     int64_t n;
@@ -186,30 +186,30 @@ struct parts {
 
 static void prepare_part(void *context, int i) {
     const struct parts *p = context;
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     const struct place_group *group = &f->groups.groups[p->groups[i]];
     p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
-    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->found);
+    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->amplitudes);
 }
 
 /* Fits all parts, one after the other: each gets its pixels less what the others have so far.
  * Returns the largest change of an amplitude, in its errors. */
 static double sweep(const struct parts *p) {
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     double largest = 0;
     for (int64_t i = 0; i < p->n; i++)
         largest = fmax(largest, amplitudes_solve(&f->groups.groups[p->groups[i]], &p->systems[i],
-                                                 &f->sums[p->groups[i]], f->known, f->found));
+                                                 &f->sums[p->groups[i]], f->known, f->amplitudes));
     return largest;
 }
 
 /* Of an amplitude, in its errors, by the last sweep: above it the sweeps do not converge. */
 static const double MOST_CHANGE = 0.1;
 
-static void mark_unsteady(const struct place_group *group, struct amplitude *found) {
+static void mark_unsteady(const struct place_group *group, struct amplitude *amplitudes) {
     for (int i = 0; i < group->n; i++) {
-        struct amplitude *own = &found[group->members[i]];
-        own->is_uncertain = own->is_uncertain || !(own->change <= MOST_CHANGE);
+        struct amplitude *amplitude = &amplitudes[group->members[i]];
+        amplitude->is_uncertain = amplitude->is_uncertain || !(amplitude->change <= MOST_CHANGE);
     }
 }
 
@@ -218,7 +218,7 @@ static void mark_unsteady(const struct place_group *group, struct amplitude *fou
 static void fit_parts(struct parts *p, struct threads *threads) {
     enum { MOST_SWEEPS = 50 };
     static const double least_change = 1e-3; /* of an amplitude, in its errors */
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     for (int64_t i = 0; i < f->groups.n; i++)
         if (f->groups.groups[i].is_part)
             p->groups[p->n++] = i;
@@ -226,12 +226,12 @@ static void fit_parts(struct parts *p, struct threads *threads) {
     for (int k = 0; k < MOST_SWEEPS && sweep(p) > least_change; k++)
         ;
     for (int64_t i = 0; i < p->n; i++)
-        mark_unsteady(&f->groups.groups[p->groups[i]], f->found);
+        mark_unsteady(&f->groups.groups[p->groups[i]], f->amplitudes);
     for (int64_t i = 0; i < p->n; i++)
-        amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->found);
+        amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->amplitudes);
 }
 
-static enum srcfind_status take_residuals(const struct fitting *f, int64_t i,
+static enum srcfind_status take_residuals(const struct group_fits *f, int64_t i,
                                           const struct run_set *set, struct error *error) {
     (void)error;
     if (f->groups.groups[i].is_part)
@@ -240,7 +240,7 @@ static enum srcfind_status take_residuals(const struct fitting *f, int64_t i,
 }
 
 /* Fits clusters, whose sums are made, and reads their pixels again if residuals are wanted. */
-static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threads,
+static enum srcfind_status fit_clusters(struct group_fits *f, struct threads *threads,
                                         struct error *error) {
     int64_t n = 0;
     for (int64_t i = 0; i < f->groups.n; i++)
@@ -264,17 +264,17 @@ static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threa
 
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
-                               struct amplitude *found, struct error *error) {
-    struct fitting f = {.setting = setting,
-                        .places = places,
-                        .n = n,
-                        .known = known,
-                        .found = found,
-                        .take = fit_group};
+                               struct amplitude *amplitudes, struct error *error) {
+    struct group_fits f = {.setting = setting,
+                           .places = places,
+                           .n = n,
+                           .known = known,
+                           .amplitudes = amplitudes,
+                           .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
     if (setting->frame)
         f.beam = beam_frame_moments(setting->frame);
-    memset(found, 0, (size_t)n * sizeof *found);
+    memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
     if ((setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||
         !(f.sums = calloc((size_t)f.groups.n + 1, sizeof *f.sums)))
@@ -284,7 +284,7 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
     if (status == SRCFIND_OK)
         status = fit_clusters(&f, threads, error);
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i++)
-        found[i].is_uncertain = found[i].is_uncertain || places[i].is_crowded;
+        amplitudes[i].is_uncertain = amplitudes[i].is_uncertain || places[i].is_crowded;
     for (int64_t i = 0; f.sums && i < f.groups.n; i++)
         place_sums_free(&f.sums[i]);
     free(f.sums);

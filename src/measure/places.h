@@ -38,6 +38,6 @@ struct places_setting {
  * reading, memory. */
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
-                               struct amplitude *found, struct error *error);
+                               struct amplitude *amplitudes, struct error *error);
 
 #endif

@@ -53,25 +53,25 @@ void plane_fluxes_empty(struct plane_flux *fluxes, int64_t n, int64_t flag) {
 
 /* --- places --- */
 
-struct measuring {
+struct plane_places {
     const struct plane_setting *plane;
     const struct held_sources *held;
     struct tensor beam; /* second moments, pixels^2 */
     struct place *places;
     int64_t n_places;
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
-    int64_t *place_of;          /* of each Gaussian; -1: it is not in the image */
+    struct place_pixels *known;   /* of each place */
+    struct amplitude *amplitudes; /* of each place */
+    int64_t *place_of;            /* of each Gaussian; -1: it is not in the image */
 };
 
-static bool is_inside(const struct measuring *m, const struct srcfind_source *g) {
+static bool is_inside(const struct plane_places *m, const struct srcfind_source *g) {
     const struct pixel_source *source = m->plane->pixels->source;
     return g->x >= -0.5 && g->y >= -0.5 && g->x < (double)source->width - 0.5 &&
            g->y < (double)source->height - 0.5;
 }
 
 /* The flux of an amplitude of 1. */
-static double flux_of(const struct measuring *m, const struct tensor *moments) {
+static double flux_of(const struct plane_places *m, const struct tensor *moments) {
     const double ratio = tensor_determinant(moments) / tensor_determinant(&m->beam);
     return m->plane->metadata->beam_pixels * sqrt(ratio) * m->plane->setting->to_flux *
            (m->plane->is_jansky ? 1 : m->plane->unit);
@@ -79,7 +79,7 @@ static double flux_of(const struct measuring *m, const struct tensor *moments) {
 
 /* Adds the place of a Gaussian of source i, if it is in the image. The weights are what its
  * amplitude adds to the total flux and to the peak. */
-static void add_place(struct measuring *m, int64_t gaussian, int64_t i,
+static void add_place(struct plane_places *m, int64_t gaussian, int64_t i,
                       const struct tensor *moments) {
     const struct srcfind_source *g = &m->held->gaussians[gaussian];
     if (!is_inside(m, g))
@@ -96,7 +96,7 @@ static void add_place(struct measuring *m, int64_t gaussian, int64_t i,
     m->places[m->n_places++] = p;
 }
 
-static struct srcfind_beam own_shape(const struct srcfind_source *g) {
+static struct srcfind_beam intrinsic_shape(const struct srcfind_source *g) {
     const bool is_known = g->dc_major > 0 && g->dc_minor >= 0;
     return is_known ? (struct srcfind_beam){g->dc_major, g->dc_minor, g->dc_angle}
                     : (struct srcfind_beam){0};
@@ -108,9 +108,9 @@ static int64_t gaussians_of(const struct srcfind_source *source) {
 }
 
 /* Lists the places of all Gaussians. */
-static enum srcfind_status list_places(struct measuring *m, struct error *error) {
+static enum srcfind_status list_places(struct plane_places *m, struct error *error) {
     const struct held_sources *held = m->held;
-    struct srcfind_beam own[AT_ONCE];
+    struct srcfind_beam intrinsic[AT_ONCE];
     struct tensor moments[AT_ONCE];
     double x[AT_ONCE], y[AT_ONCE];
     enum srcfind_status status = SRCFIND_OK;
@@ -119,12 +119,12 @@ static enum srcfind_status list_places(struct measuring *m, struct error *error)
         const int64_t left = held->n_gaussians - first;
         const int n = (int)(left < AT_ONCE ? left : AT_ONCE);
         for (int i = 0; i < n; i++) {
-            own[i] = own_shape(&held->gaussians[first + i]);
+            intrinsic[i] = intrinsic_shape(&held->gaussians[first + i]);
             x[i] = held->gaussians[first + i].x;
             y[i] = held->gaussians[first + i].y;
         }
-        status = held_shapes_moments(m->plane->wcs, m->plane->metadata, &m->beam, n, x, y, own,
-                                     moments, error);
+        status = held_shapes_moments(m->plane->wcs, m->plane->metadata, &m->beam, n, x, y,
+                                     intrinsic, moments, error);
         for (int64_t k = first; status == SRCFIND_OK && k < first + n; k++) {
             for (; k >= end; source++)
                 end += gaussians_of(&held->sources[source + 1]);
@@ -146,12 +146,12 @@ struct flux_sums {
 };
 
 /* Adds the place of a Gaussian to the sums of its source. False if it is not measured. */
-static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
+static bool add_to_flux(const struct plane_places *m, int64_t at, bool is_alone,
                         struct flux_sums *sums) {
     struct plane_flux *flux = &sums->flux;
     const struct place *p = &m->places[at];
     const struct place_pixels *known = &m->known[p->twin];
-    const struct amplitude *found = &m->found[p->twin];
+    const struct amplitude *amplitude = &m->amplitudes[p->twin];
     const struct pixel_source *source = m->plane->pixels->source;
     if (!isfinite(known->above) || !(known->noise.rms > 0))
         return false;
@@ -160,21 +160,23 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
     if (isnan(flux->isl_rms))
         flux->isl_rms = known->noise.rms * m->plane->unit;
     sums->is_crowded = sums->is_crowded || m->places[p->twin].is_crowded;
-    if (!found->is_fitted || (found->is_shared && !is_alone) || (found->is_uncertain && is_alone))
+    if (!amplitude->is_fitted || (amplitude->is_shared && !is_alone) ||
+        (amplitude->is_uncertain && is_alone))
         return true;
-    const double error = is_alone ? known->noise.rms * found->per_rms : (double)NAN;
-    flux->total_flux += p->weight[0] * found->value;
-    flux->peak_flux += p->weight[1] * found->value;
-    flux->e_total_flux += is_alone ? pow(p->weight[0] * error, 2) : found->variance[0];
-    flux->e_peak_flux += is_alone ? pow(p->weight[1] * error, 2) : found->variance[1];
+    const double error = is_alone ? known->noise.rms * amplitude->per_rms : (double)NAN;
+    flux->total_flux += p->weight[0] * amplitude->value;
+    flux->peak_flux += p->weight[1] * amplitude->value;
+    flux->e_total_flux += is_alone ? pow(p->weight[0] * error, 2) : amplitude->variance[0];
+    flux->e_peak_flux += is_alone ? pow(p->weight[1] * error, 2) : amplitude->variance[1];
     flux->chi2 += known->chi2;
-    sums->freedom += (double)known->n - fmax(found->taken, 1);
+    sums->freedom += (double)known->n - fmax(amplitude->taken, 1);
     sums->n++;
     return true;
 }
 
 /* Sets the flux of source i, whose Gaussians are `first` and the next ones. */
-static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct plane_flux *flux) {
+static void set_flux(const struct plane_places *m, int64_t i, int64_t first,
+                     struct plane_flux *flux) {
     const int64_t n = gaussians_of(&m->held->sources[i]);
     struct flux_sums sums = {.flux = {.isl_rms = NAN}};
     bool is_measured = true;
@@ -193,7 +195,7 @@ static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct
     flux->chi2 = sums.freedom >= 1 ? flux->chi2 / sums.freedom : (double)NAN;
 }
 
-static void set_fluxes(const struct measuring *m, struct plane_flux *fluxes) {
+static void set_fluxes(const struct plane_places *m, struct plane_flux *fluxes) {
     for (int64_t k = 0; k < m->held->n_gaussians; k++)
         m->place_of[k] = -1;
     for (int64_t at = 0; at < m->n_places; at++)
@@ -210,25 +212,25 @@ enum srcfind_status plane_fluxes_measure(const struct plane_setting *plane,
     const int64_t n = held->n_gaussians;
     const struct places_setting setting = {
         .pixels = plane->pixels, .frame = plane->frame, .residuals = true};
-    struct measuring m = {.plane = plane,
-                          .held = held,
-                          .beam = beam_frame_moments(plane->frame),
-                          .places = arrays_allocate(n, sizeof *m.places),
-                          .known = arrays_allocate(n, sizeof *m.known),
-                          .found = arrays_allocate(n, sizeof *m.found),
-                          .place_of = arrays_allocate(n, sizeof *m.place_of)};
+    struct plane_places m = {.plane = plane,
+                             .held = held,
+                             .beam = beam_frame_moments(plane->frame),
+                             .places = arrays_allocate(n, sizeof *m.places),
+                             .known = arrays_allocate(n, sizeof *m.known),
+                             .amplitudes = arrays_allocate(n, sizeof *m.amplitudes),
+                             .place_of = arrays_allocate(n, sizeof *m.place_of)};
     enum srcfind_status status = SRCFIND_OK;
-    if (!m.places || !m.known || !m.found || !m.place_of)
+    if (!m.places || !m.known || !m.amplitudes || !m.place_of)
         status = error_memory(error, MEASURING);
     if (status == SRCFIND_OK)
         status = list_places(&m, error);
     if (status == SRCFIND_OK)
-        status = places_fit(&setting, m.places, m.n_places, threads, m.known, m.found, error);
+        status = places_fit(&setting, m.places, m.n_places, threads, m.known, m.amplitudes, error);
     if (status == SRCFIND_OK)
         set_fluxes(&m, fluxes);
     free(m.places);
     free(m.known);
-    free(m.found);
+    free(m.amplitudes);
     free(m.place_of);
     return status;
 }

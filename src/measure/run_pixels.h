@@ -12,7 +12,7 @@ struct run_source {
     struct noise_sources user; /* maps that the user gives, which stand in for the noise map */
     /* Writes the values of runs, of an image that a device has; NULL: no device has it, and the
      * source is read. */
-    enum srcfind_status (*gather)(void *context, const struct placed_runs *runs, float *values,
+    enum srcfind_status (*gather)(void *context, const struct gathered_runs *runs, float *values,
                                   struct error *error);
     void *context;
 };

@@ -150,17 +150,18 @@ static void measure_fitted_size(const struct jacobian *j, const struct tensor *s
     const struct tensor in_pixels = {shape->second.xx - beam->xx, shape->second.yy - beam->yy,
                                      shape->second.xy - beam->xy};
     const struct tensor without = jacobian_apply(j, &in_pixels);
-    struct axes own = tensor_axes(&without);
-    const struct moment_errors own_e = moment_errors(j, &shape->error, direction_of(&own));
-    const bool is_resolved = !shape->has_beam_shape && own.major > 0;
-    own.major = is_resolved ? own.major : 0;
-    own.minor = is_resolved && own.minor > 0 ? own.minor : 0;
-    row->dc_major = FIT_FWHM * sqrt(own.major);
-    row->dc_minor = FIT_FWHM * sqrt(own.minor);
-    row->dc_angle = is_resolved ? angle_of(&own) : 0;
-    row->e_dc_major = error_of_size(own.major, own_e.along);
-    row->e_dc_minor = error_of_size(own.minor, own_e.across);
-    row->e_dc_angle = error_of_angle(&own, own_e.mixed);
+    struct axes intrinsic = tensor_axes(&without);
+    const struct moment_errors intrinsic_errors =
+        moment_errors(j, &shape->error, direction_of(&intrinsic));
+    const bool is_resolved = !shape->has_beam_shape && intrinsic.major > 0;
+    intrinsic.major = is_resolved ? intrinsic.major : 0;
+    intrinsic.minor = is_resolved && intrinsic.minor > 0 ? intrinsic.minor : 0;
+    row->dc_major = FIT_FWHM * sqrt(intrinsic.major);
+    row->dc_minor = FIT_FWHM * sqrt(intrinsic.minor);
+    row->dc_angle = is_resolved ? angle_of(&intrinsic) : 0;
+    row->e_dc_major = error_of_size(intrinsic.major, intrinsic_errors.along);
+    row->e_dc_minor = error_of_size(intrinsic.minor, intrinsic_errors.across);
+    row->e_dc_angle = error_of_angle(&intrinsic, intrinsic_errors.mixed);
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
