@@ -1,12 +1,25 @@
+/* How sources and pixels of an island are divided into parts that are fitted together.
+ *
+ * 1. fit_parts_effort: at most 8 sources a part; 4 in crowded islands and second fits.
+ * 2. make_parts halves a range of sources and pixels along the longer side of its peaks, in the
+ *    middle of the sources, until each range is small enough. A pixel goes to the side of the
+ *    dividing line on which it is.
+ * 3. colour_parts: parts that touch get different colours, by a greedy choice in the order of the
+ *    parts. Parts of one colour are fitted at the same time.
+ *
+ * Always: each source and each pixel is in one part; within a part both are in their order. So
+ * neither threads nor memory change the parts.
+ *
+ * Cost: sorting, n log^2 n for n sources; borders are at most two a pixel. */
 #include "measure/fit_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CROWD = 128,        /* sources of an island, more than which are a crowd; */
-    CROWDED_PIXELS = 8, /* its pixels a source, fewer than which make one of a few, too */
-    SMALL_GROUP = 4     /* of a crowd, and of second fits */
+    CROWD = 128,        /* an island with more sources is crowded, */
+    CROWDED_PIXELS = 8, /* and one with fewer pixels a source, too */
+    SMALL_GROUP = 4     /* most sources of a part of a crowded island or a second fit */
 };
 
 struct fit_effort fit_parts_effort(const struct island_fit *f) {
@@ -29,7 +42,7 @@ static int32_t position_of(const struct island_fit *f, int32_t source, bool alon
     return along_y ? f->island->y[pixel] : f->island->x[pixel];
 }
 
-/* Sources and pixels that are not in parts yet, which are to be divided. */
+/* Sources and pixels that are still to be divided. */
 struct range {
     int64_t first_source, n_sources, first_pixel, n_pixels;
 };
@@ -47,8 +60,8 @@ static bool is_higher_than_wide(const struct island_fit *f, const struct range *
     return high[1] - low[1] > high[0] - low[0];
 }
 
-/* Numbers that are sorted by the first one: the position of a source along the axis that is
- * divided, and the source; or two parts that touch, the higher one first. */
+/* Two numbers, sorted by the first: a position along an axis, and the source there; or two parts
+ * that touch, the higher one first. */
 struct pair {
     int32_t first, second;
 };
@@ -124,8 +137,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
         (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels, 0};
 }
 
-/* Divides all sources into parts that are fitted together. ranges has room for one range a source.
- */
+/* Divides all sources into parts. ranges has room for one range a source. */
 static void make_parts(struct island_fit *f, struct range *ranges, struct pair *sorted,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
@@ -144,7 +156,7 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
 
 /* --- colours --- */
 
-/* Adds the border between two pixels, if they are of different parts. */
+/* Adds the border between two pixels of different parts. Returns the number of borders. */
 static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
                           int64_t n) {
     const int32_t a = f->part_of[i], b = f->part_of[j];
@@ -153,8 +165,8 @@ static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, stru
     return n;
 }
 
-/* Lists the borders between the island's own pixels and those on their right and above them, often
- * more than once. Returns their number, at most two a pixel. */
+/* Lists the borders between pixels of the island and their right and upper neighbours, often more
+ * than once. Returns their number, at most two a pixel. */
 static int64_t list_borders(const struct island_fit *f, struct pair *borders) {
     const struct fit_pixel *const p = f->pixels;
     int64_t n = 0;
@@ -170,10 +182,11 @@ static int64_t list_borders(const struct island_fit *f, struct pair *borders) {
     return n;
 }
 
-enum { COLOURS = 64 }; /* far more than parts of a plane need */
+enum { COLOURS = 64 }; /* far more than needed: parts lie in a plane */
 
-/* Gives each part the first colour that no part before it has which it touches. Two groups that are
- * fitted at the same time would both claim what is between them, and then both leave it. */
+/* Gives each part the first colour that no earlier part has that it touches. Two touching parts
+ * that are fitted at the same time would both claim the emission between them, and then both leave
+ * it. */
 static bool colour_parts(struct island_fit *f) {
     struct pair *borders = malloc((2 * (size_t)f->n_inside + 1) * sizeof *borders);
     if (!borders)

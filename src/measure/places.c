@@ -1,3 +1,18 @@
+/* How amplitudes of fixed shapes are fitted at places, in one pass over the image or two.
+ *
+ * 1. place_crowds.c leaves out most places of a crowd; place_groups.c links close places to
+ *    clusters and halves large ones into parts.
+ * 2. take_groups reads groups batch by batch, 16384 groups or 4 million pixels; fit_group makes the
+ *    sums of a group, and fits it at once unless it is a part of a cluster, whose sums are kept.
+ * 3. fit_parts: parts are fitted one after the other, each less the amplitudes of the others so
+ *    far, in sweeps until no amplitude changes by more than a thousandth of its error; 50 sweeps at
+ *    most (Gauss and Seidel).
+ * 4. If residuals are wanted, the pixels of parts are read again.
+ *
+ * Always: places are sorted, so results do not depend on the order in the user's table. An
+ * amplitude that still changes by a tenth of its error after the last sweep is uncertain.
+ *
+ * Cost: a read of the image; the sums of parts, some 512 n + n^2 numbers for a part of n places. */
 #include "measure/places.h"
 
 #include <stdlib.h>
@@ -7,10 +22,10 @@
 #include "measure/beam_frame.h"
 #include "measure/place_crowds.h"
 
-/* Of the groups and pixels that are in memory at a time; there is always one group. */
+/* Most groups and pixels in memory at a time; one group may have more pixels. */
 enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
 
-/* Pixels around a position. */
+/* The most pixels on each side of a place. */
 static const double MOST_REACH = 256;
 
 static const char MEASURING[] = "measuring at given positions";
@@ -37,7 +52,7 @@ struct place place_make(double x, double y, const struct tensor *moments, double
     }
     p.moments = *moments;
     p.form = tensor_inverse(&p.moments);
-    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
+    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just one FWHM is used */
     const double reach_x = reach * sqrt(p.moments.xx), reach_y = reach * sqrt(p.moments.yy);
     const double part = fmin(1, MOST_REACH / fmax(reach_x, reach_y));
     p.square = reach * reach * part * part;
@@ -52,7 +67,7 @@ bool place_is_cut(const struct place *p, int64_t width, int64_t height) {
             p->y > (double)height - 1 - p->reach_y);
 }
 
-/* Compares what the results of two places depend on. */
+/* Compares positions and shapes of two places. */
 static int compare_measured(const struct place *a, const struct place *b) {
     const double left[] = {a->y, a->x, a->moments.xx, a->moments.yy, a->moments.xy};
     const double right[] = {b->y, b->x, b->moments.xx, b->moments.yy, b->moments.xy};
@@ -90,7 +105,7 @@ struct group_fits {
     /* Takes the pixels of a group. */
     enum srcfind_status (*take)(const struct group_fits *f, int64_t group,
                                 const struct run_set *set, struct error *error);
-    bool parts_only;                 /* groups that are no part of a cluster have no pixels */
+    bool parts_only;                 /* only parts of clusters get pixels */
     int64_t first_group;             /* of the batch */
     const struct place_runs *runs;   /* of the batch */
     const struct run_pixels *pixels; /* of the batch */
@@ -154,7 +169,7 @@ static void add_residuals(const struct group_fits *f, int64_t i, const struct ru
     place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->amplitudes, f->known);
 }
 
-/* Sums the pixels of a group, and fits it unless it is a part of a cluster, whose sums are kept. */
+/* Sums the pixels of a group, and fits it. Sums of a part of a cluster are kept instead. */
 static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
                                      const struct run_set *set, struct error *error) {
     const struct place_group *group = &f->groups.groups[i];
@@ -192,8 +207,8 @@ static void prepare_part(void *context, int i) {
     amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->amplitudes);
 }
 
-/* Fits all parts, one after the other: each gets its pixels less what the others have so far.
- * Returns the largest change of an amplitude, in its errors. */
+/* Fits all parts, one after the other, each less the others as they are so far. Returns the largest
+ * change of an amplitude, in units of its error. */
 static double sweep(const struct parts *p) {
     const struct group_fits *f = p->f;
     double largest = 0;
@@ -203,7 +218,8 @@ static double sweep(const struct parts *p) {
     return largest;
 }
 
-/* Of an amplitude, in its errors, by the last sweep: above it the sweeps do not converge. */
+/* The largest change of an amplitude by the last sweep, in units of its error, if the sweeps
+ * converge. */
 static const double MOST_CHANGE = 0.1;
 
 static void mark_unsteady(const struct place_group *group, struct amplitude *amplitudes) {
@@ -213,8 +229,8 @@ static void mark_unsteady(const struct place_group *group, struct amplitude *amp
     }
 }
 
-/* Fits the parts of clusters, until all of a cluster are as if they were fitted together. Two
- * sweeps are enough where its places are two beams from each other, not where they are one. */
+/* Fits the parts of clusters, until a cluster is as if it were fitted as a whole. Two sweeps are
+ * enough where places are two beams apart, not where they are one. */
 static void fit_parts(struct parts *p, struct threads *threads) {
     enum { MOST_SWEEPS = 50 };
     static const double least_change = 1e-3; /* of an amplitude, in its errors */

@@ -1,3 +1,18 @@
+/* How sources of a catalogue are measured in another plane.
+ *
+ * 1. held_sources_make, once: the pixel where each source has its highest value.
+ * 2. list_places: each Gaussian in the image becomes a place; its shape is the intrinsic shape of
+ *    the catalogue, convolved with the beam of the plane (held_shapes.c). Its weights are the total
+ *    flux of an amplitude of 1, and its value where the source is highest.
+ * 3. places_fit fits all amplitudes (places.c).
+ * 4. set_fluxes adds up the amplitudes of each source, times the weights; variances of the sums
+ *    come from the group that all its places are in.
+ *
+ * Always: a source is measured as a whole or not at all: if one of its Gaussians is outside, or its
+ * nearest pixel is blank, the flags say why.
+ *
+ * Cost: a read of the plane; twice if there are clusters of more than 64 places, since chi2 is
+ * wanted. */
 #include "measure/plane_fluxes.h"
 
 #include <stdlib.h>
@@ -61,7 +76,7 @@ struct plane_places {
     int64_t n_places;
     struct place_pixels *known;   /* of each place */
     struct amplitude *amplitudes; /* of each place */
-    int64_t *place_of;            /* of each Gaussian; -1: it is not in the image */
+    int64_t *place_of;            /* the place of each Gaussian; -1: it is not in the image */
 };
 
 static bool is_inside(const struct plane_places *m, const struct srcfind_source *g) {
@@ -77,8 +92,8 @@ static double flux_of(const struct plane_places *m, const struct tensor *moments
            (m->plane->is_jansky ? 1 : m->plane->unit);
 }
 
-/* Adds the place of a Gaussian of source i, if it is in the image. The weights are what its
- * amplitude adds to the total flux and to the peak. */
+/* Adds the place of a Gaussian of source i, if it is in the image. Its weights turn its amplitude
+ * to total flux and to peak flux of the source. */
 static void add_place(struct plane_places *m, int64_t gaussian, int64_t i,
                       const struct tensor *moments) {
     const struct srcfind_source *g = &m->held->gaussians[gaussian];
@@ -102,7 +117,7 @@ static struct srcfind_beam intrinsic_shape(const struct srcfind_source *g) {
                     : (struct srcfind_beam){0};
 }
 
-/* The number of Gaussians of a source in the table of them. */
+/* The number of rows of a source in the table of Gaussians. */
 static int64_t gaussians_of(const struct srcfind_source *source) {
     return source->n_gaussians > 1 ? source->n_gaussians : 1;
 }
@@ -137,12 +152,13 @@ static enum srcfind_status list_places(struct plane_places *m, struct error *err
 
 /* --- sums --- */
 
-/* The sums of a source: its errors are variances yet, and its chi2 a sum over `freedom` pixels. */
+/* The sums of a source: its errors are still variances, its chi2 a sum with `freedom` degrees of
+ * freedom. */
 struct flux_sums {
     struct plane_flux flux;
     double freedom;
     int64_t n;       /* Gaussians that are fitted */
-    bool is_crowded; /* one of its Gaussians is one of a crowd */
+    bool is_crowded; /* one of its Gaussians is in a crowd */
 };
 
 /* Adds the place of a Gaussian to the sums of its source. False if it is not measured. */
