@@ -42,7 +42,7 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
                                 const struct detection *detection, struct threads *threads,
                                 struct detection_result *result, struct error *error);
 
-/* The same for pixels in the device's memory. */
+/* Searches pixels in the device's memory. */
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);

@@ -231,7 +231,7 @@ static void drop_parameters(struct wcsprm *prm, int kept, int most) {
 /* The terms of TPV: PVi_0 ... PVi_39. */
 enum { TERMS = 40 };
 
-/* The term whose powers of x and y are those of y and x in term m. */
+/* The term with the powers of x and y exchanged. */
 static int mirrored(int m) {
     static const int ranges[][2] = {{1, 2},   {4, 6},   {7, 10}, {12, 16},
                                     {17, 22}, {24, 30}, {31, 38}};

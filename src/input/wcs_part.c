@@ -75,7 +75,8 @@ void wcs_part_end_words(void) {
 
 enum { ERRORS = 7 };
 
-/* Where WCSLIB keeps its words: those that know most first. NULL for what the part has not. */
+/* The structs in which WCSLIB keeps its messages, the most precise first. NULL: the part has none
+ * there. */
 static void errors_of(struct wcsprm *part, struct wcserr **errors[ERRORS]) {
     errors[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
     errors[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;

@@ -5,17 +5,18 @@
 
 #include "measure/uncertainty.h"
 
-static const double LEAST_ERRORS = 10; /* of an island's flux, from which on it is checked */
-static const double MOST_FLUX = 1.5;   /* of the Gaussians / of the island, corrected */
-static const double BESIDE = 1.5;      /* pixels, from a centre to that of an island's pixel */
+static const double LEAST_ERRORS = 10; /* errors: an island with more flux is checked */
+static const double MOST_FLUX = 1.5; /* most flux of the Gaussians / corrected flux of the island */
+static const double BESIDE = 1.5;    /* pixels, from a centre to that of an island's pixel */
 
 /* Starts of the second fit. With these numbers no island of 944 with rings, discs, arcs, jets,
  * exponentials, bubbles and haloes stays without a fit, and residuals are a tenth lower than those
  * of the first fits. Peaks 1.5 beams apart are fainter, take the shape of the beam, and leave more.
  */
-static const double APART = 2;    /* beams between them, */
-static const double AN_AREA = 16; /* or more: the island is not more than so many squares of that */
-static const double WIDEST = 1.5; /* width of a Gaussian / the distance between them */
+static const double APART = 2; /* beams between peaks, */
+static const double AN_AREA =
+    16; /* or more: so many squares of this distance are an island at most */
+static const double WIDEST = 1.5; /* most width of a Gaussian / the distance between peaks */
 
 /* --- the check --- */
 

@@ -1,3 +1,16 @@
+/* How forced photometry makes its rows.
+ *
+ * 1. locate: positions of the catalogue become pixels (WCSLIB, 1024 at a time); entries outside of
+ *    the image get a row only if all are wanted.
+ * 2. hold_shapes: the intrinsic shape of an entry, convolved with the beam, becomes second moments
+ *    in pixels.
+ * 3. list_places and places_fit: amplitudes at the places in the image (places.c).
+ * 4. fill_row: fluxes and flags; fill_world: sky columns, with the coordinates of the catalogue.
+ *
+ * Always: rows are in the order of the entries. An amplitude that means nothing leaves the fluxes
+ * empty, with a flag.
+ *
+ * Cost: one read of the image; see places.c. */
 #include "measure/forced.h"
 
 #include <math.h>
@@ -12,7 +25,7 @@
 
 static const char MEASURING[] = "measuring at given positions";
 
-/* An entry of the catalogue that has a row, and where it is. */
+/* An entry of the catalogue that has a row, and its position. */
 struct entry {
     int64_t number;                /* its index among the positions */
     double x, y;                   /* in pixels; NaN: nowhere */
@@ -42,7 +55,7 @@ static bool is_inside(const struct forced *f, double x, double y) {
            y < (double)f->pixels->source->height - 0.5;
 }
 
-/* Adds those of n positions, from the first on, that have a row. */
+/* Adds the entries among n positions, from the first on, that have a row. */
 static enum srcfind_status add_entries(struct forced_rows *m, int64_t first, int n, const double *x,
                                        const double *y, int64_t *capacity, struct error *error) {
     const struct position_shape *shapes = m->forced->positions->shapes;
@@ -168,7 +181,7 @@ static void fill_row(const struct forced_rows *m, const struct place *p) {
     const struct pixel_source *source = m->forced->pixels->source;
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
-    /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
+    /* Not fitted: a shape between the pixels, too wide, or a sum of other shapes. */
     if (m->forced->frame && (!amplitude->is_fitted || amplitude->is_uncertain))
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
     else
@@ -183,8 +196,8 @@ static bool has_shape(const struct forced_rows *m, int64_t row) {
     return isfinite(m->rows[row].dc_major);
 }
 
-/* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
- * or else those of the pixels. */
+/* Fills the world columns of n rows, from the first on. Sky coordinates are those of the catalogue,
+ * else those of the pixels. */
 static enum srcfind_status fill_sky(const struct forced_rows *m, int64_t first, int n,
                                     struct error *error) {
     const struct tensor unknown = {NAN, NAN, NAN};

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The fitted ones of an island's results. */
+/* The sources of an island that have a Gaussian. */
 struct fitted_gaussians {
     struct gaussian *gaussian;
     int32_t *number; /* of each in the results */

@@ -33,8 +33,8 @@ struct srcfind_beam held_shape_intrinsic(const struct position_shape *shape) {
                                  angle < 180 ? angle : angle - 180};
 }
 
-/* The moments of a shape and the beam, where the Jacobian is known; else those of the beam. Those
- * of an absurdly wide shape are not finite. */
+/* The moments of a shape convolved with the beam or, without a Jacobian, of the beam. They are not
+ * finite for an absurdly wide shape. */
 static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *intrinsic,
                               const struct jacobian *jacobian) {
     const struct tensor on_sky = moments_of(intrinsic);

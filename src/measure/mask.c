@@ -1,3 +1,14 @@
+/* How a mask is made of islands, as runs.
+ *
+ * 1. collect takes the runs of the islands.
+ * 2. widen adds, row by row, the runs of all rows within the radius, each longer by half the width
+ *    of the disc there, and joins them.
+ * 3. fill_holes lists the gaps between runs, and joins gaps that share a column by union-find; gaps
+ *    at the edge of the image are joined with the outside. Other gaps are holes, and become runs.
+ *
+ * Always: runs are in the order of the file, and neither overlap nor touch.
+ *
+ * Cost: memory for the runs, not for the pixels; time grows with runs x radius. */
 #include "measure/mask.h"
 
 #include <math.h>

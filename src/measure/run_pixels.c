@@ -1,3 +1,16 @@
+/* How the pixels of runs are read. find_first sets the index of each run's first pixel.
+ *
+ * From a device: the runs are copied there, their values are gathered and copied back; noise
+ * follows from the noise map on the host.
+ *
+ * From a source: list_by_chunk lists, for each chunk of the image, the sets of runs that have rows
+ * in it (counting sort). Threads read only these chunks, and copy the overlap of each run with the
+ * chunk, with the noise there.
+ *
+ * Always: each pixel of each run is written once, to its index, so the order of the chunks does not
+ * matter. Runs may overlap.
+ *
+ * Cost: a pass over the chunks with runs; 20 bytes a pixel, 8 a run, and 8 for each chunk of a set. */
 #include "measure/run_pixels.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* The one reader of what is measured: the pixels of runs, with background and rms there. What is
- * measured need not be what was detected in: the runs may come from any image of the same shape. */
+/* The one reader of pixels that are measured: the pixels of runs, with background and rms. The runs
+ * may come from another image of the same shape than the pixels. */
 #ifndef RUN_PIXELS_H
 #define RUN_PIXELS_H
 
 #include "backend/backend.h"
 
-/* Where the pixels of runs come from. */
+/* The source of the pixels of runs. */
 struct run_source {
     const struct pixel_source *source;
     const struct noise_map *noise;

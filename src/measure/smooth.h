@@ -13,7 +13,7 @@ bool smoothing_make(struct smoothing *smoothing, double kernel, double effective
                     int64_t height);
 void smoothing_clear(struct smoothing *smoothing);
 
-/* What is smoothed, and where the samples go. */
+/* The image that is smoothed, and the function that takes its samples. */
 struct smooth_work {
     const struct smoothing *smoothing;
     const struct pixel_source *source;

@@ -45,7 +45,7 @@ static void set_pixels(void *context, int i) {
             island_fit_set_pixels(island->fit, k, &island->jobs[k], s->pixels);
 }
 
-/* Takes the results: what an island's other parts have of these changes. */
+/* Takes the results, and updates `others` of the island's other parts. */
 static void take_results(void *context, int i) {
     const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
