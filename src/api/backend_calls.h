@@ -37,7 +37,7 @@ enum srcfind_status backend_keep(const struct backend_calls *calls,
 
 /* Gathers pixels of the image that the device still has: for a struct run_source, whose context are
  * the calls. */
-enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs, float *values,
                                    struct error *error);
 
 /* Fits where the islands were found; the results are the same everywhere. For a struct fitter. */

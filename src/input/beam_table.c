@@ -1,3 +1,16 @@
+/* How the row of a plane is found in a table of beams (CASA's, or another one of this form).
+ *
+ * 1. Tables are searched by the extension name BEAMS; a gzipped file of one plane is only unpacked
+ *    for this if CASAMBM announces a table.
+ * 2. find_plane: the plane's index on the spectral axis and on the Stokes axis.
+ * 3. find_numbers: CHAN and POL count from 0, as CASA writes, or from 1, if all numbers are within
+ *    1 ... n and n is one of them.
+ * 4. find_row: rows whose CHAN and POL are the plane's or, without these columns, whose order
+ *    suits. If several rows may be meant, they must have one beam.
+ *
+ * Always: a beam that is not certain is not used; the image then has the header's or none.
+ *
+ * Cost: rows are read through a window of 4 KiB. */
 #include "input/beam_table.h"
 
 #include <math.h>
@@ -76,26 +89,26 @@ static bool is_spectral(const char *type) {
     return false;
 }
 
-/* The place of a plane on an axis, from 0, and the number of places. */
-struct place_on_axis {
+/* The index of a plane on an axis, from 0, and the number of planes there. */
+struct plane_on_axis {
     int64_t index, n;
 };
 
-static struct place_on_axis place_on(const struct srcfind_image *image, int axis) {
-    return (struct place_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
+static struct plane_on_axis plane_on(const struct srcfind_image *image, int axis) {
+    return (struct plane_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
 }
 
-/* Sets where the plane is. Without a spectral axis the channels are on the only further axis with
- * several planes. False if it cannot be told which. */
-static bool find_place(const struct header *header, const struct srcfind_image *image,
-                       struct place_on_axis *channel, struct place_on_axis *stokes) {
+/* Sets the indices of the plane. Without a spectral axis the channels are on the only other axis
+ * with several planes. False if there are several such axes. */
+static bool find_plane(const struct header *header, const struct srcfind_image *image,
+                       struct plane_on_axis *channel, struct plane_on_axis *stokes) {
     int spectral = 0, other = 0, n_others = 0;
-    *channel = *stokes = (struct place_on_axis){0, 1};
+    *channel = *stokes = (struct plane_on_axis){0, 1};
     for (int i = 2; i < image->n_axes; i++) {
         char type[SRCFIND_TEXT] = "";
         header_text(header, header_keyword("CTYPE", i + 1).text, type, sizeof type);
         if (begins_with(type, "STOKES")) {
-            *stokes = place_on(image, i);
+            *stokes = plane_on(image, i);
         } else if (is_spectral(type)) {
             spectral = spectral ? spectral : i;
         } else if (image->axes[i] > 1) {
@@ -105,7 +118,7 @@ static bool find_place(const struct header *header, const struct srcfind_image *
     }
     const int axis = spectral ? spectral : other;
     if (axis)
-        *channel = place_on(image, axis);
+        *channel = plane_on(image, axis);
     return spectral || n_others <= 1;
 }
 
@@ -117,25 +130,25 @@ static int64_t count_planes(const struct srcfind_image *image) {
     return n;
 }
 
-/* What the numbers of a column tell of where they begin. */
+/* Whether the numbers of a column begin at 1. */
 struct numbers {
-    bool are_from_1; /* whole, and within 1 ... n for n places */
+    bool are_from_1; /* whole, and within 1 ... n for n planes */
     bool have_last;  /* n is one of them */
 };
 
 static struct numbers look_at(struct beams *b, const struct table_column *column, int64_t n_rows,
                               double n) {
-    struct numbers found = {true, false};
+    struct numbers numbers = {true, false};
     double value;
-    for (int64_t row = 0; found.are_from_1 && row < n_rows; row++) {
-        found.are_from_1 = read_number(b, column, row, &value) && value >= 1 && value <= n &&
-                           value == floor(value);
-        found.have_last = found.have_last || value == n;
+    for (int64_t row = 0; numbers.are_from_1 && row < n_rows; row++) {
+        numbers.are_from_1 = read_number(b, column, row, &value) && value >= 1 && value <= n &&
+                             value == floor(value);
+        numbers.have_last = numbers.have_last || value == n;
     }
-    return found;
+    return numbers;
 }
 
-/* What the table's columns have for a plane, and what is known of rows without columns. */
+/* The numbers of a plane in CHAN and POL, and its indices for tables without these columns. */
 struct search {
     double channel, stokes;    /* numbers in CHAN and POL */
     int64_t index, n_channels; /* of the plane, from 0 */
@@ -144,8 +157,9 @@ struct search {
     int64_t n_ordered; /* rows of the plane's POL, or all without POL */
 };
 
-/* Columns count from 0, as CASA does, or from 1, where the numbers are all within 1 ... n, and n is
- * one of them, in that column or, where this one may begin at 1, in the other. */
+/* Sets the numbers of the plane. Columns count from 0, as CASA does, or from 1 if all numbers are
+ * within 1 ... n, and n is one of them in this column or, if both columns may begin at 1, in the
+ * other. */
 static void find_numbers(struct beams *b, struct search *s) {
     const struct numbers none = {false, false};
     const struct numbers channel =
@@ -163,25 +177,25 @@ static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
     return !b->has_stokes || (read_number(b, &b->stokes, row, &pol) && pol == s->stokes);
 }
 
-/* Whether a row may be of the plane's channel by its place among the rows of one POL, or among all
- * rows. One row is that of all channels. */
-static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t place) {
+/* Whether a row may be of the plane's channel by its order among the rows of one POL, or among all
+ * rows. A single row is of all channels. */
+static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t order) {
     if (s->n_ordered == 1)
         return true;
     if (s->n_channels == 1 && s->n_ordered == s->n_stokes && !b->has_stokes)
-        return place == s->stokes_index;
-    return place % s->n_channels == s->index ||
-           (s->n_ordered > s->n_channels && !b->has_stokes && place / s->n_stokes == s->index);
+        return order == s->stokes_index;
+    return order % s->n_channels == s->index ||
+           (s->n_ordered > s->n_channels && !b->has_stokes && order / s->n_stokes == s->index);
 }
 
-/* Whether a row may be that of the plane. *place is its place among the rows of its POL. */
-static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *place) {
+/* Whether a row may be the plane's. *order: its order among the rows of its POL. */
+static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *order) {
     double chan;
     if (!is_of_stokes(b, s, row))
         return false;
     if (b->has_channel)
         return read_number(b, &b->channel, row, &chan) && chan == s->channel;
-    return may_be_ordered(b, s, (*place)++);
+    return may_be_ordered(b, s, (*order)++);
 }
 
 /* Reads the beam of a row. False if it cannot be used. */
@@ -200,19 +214,20 @@ static bool is_same(const struct srcfind_beam *a, const struct srcfind_beam *b) 
     return a->major == b->major && a->minor == b->minor && a->angle == b->angle;
 }
 
-/* Finds the row of a plane among those that may be. Where CHAN and POL are told, and several rows
- * have both, it is the first one from that of the index on: most tables have a row for each
- * channel, in order. Else all of them must have one beam, since it is not known which is meant. */
+/* Finds the row of a plane among the rows that may be its. If the table has CHAN and POL, and
+ * several rows have the plane's, the first one from the plane's index on is taken: most tables have
+ * a row for each channel, in order. Else all these rows must have one beam, since any may be meant.
+ */
 static enum beam_row find_row(struct beams *b, const struct search *s, double pixel_area,
                               struct srcfind_beam *beam) {
     const bool is_told = b->has_channel && b->has_stokes;
     const int64_t first = is_told && s->n_rows > 1 ? s->index : 0;
     enum beam_row found = BEAM_NO_ROW;
-    int64_t place = 0;
+    int64_t order = 0;
     for (int64_t k = 0; k < s->n_rows && !(is_told && found != BEAM_NO_ROW); k++) {
         const int64_t row = (first + k) % s->n_rows;
         struct srcfind_beam other;
-        if (!may_be_row(b, s, row, &place))
+        if (!may_be_row(b, s, row, &order))
             continue;
         const enum beam_row kind =
             read_beam(b, row, pixel_area, &other) ? BEAM_ROW : BEAM_EMPTY_ROW;
@@ -234,8 +249,8 @@ static int64_t count_ordered(struct beams *b, const struct search *s) {
 static enum beam_row from_beams(struct beams *b, const struct header *header,
                                 const struct srcfind_image *image, struct srcfind_beam *beam) {
     const int64_t n_planes = count_planes(image);
-    struct place_on_axis channel, stokes;
-    if (!find_place(header, image, &channel, &stokes))
+    struct plane_on_axis channel, stokes;
+    if (!find_plane(header, image, &channel, &stokes))
         return BEAM_NO_ROW;
     struct search s = {.index = channel.index,
                        .n_channels = channel.n,
@@ -254,8 +269,8 @@ static bool is_beams(const struct hdu *hdu) {
     return strcmp(extension, "BINTABLE") == 0 && ascii_same(name, "BEAMS");
 }
 
-/* Whether a table is looked for. To find that a file has none its HDUs are all gone through; one
- * that is gzipped is unpacked for that, as an image of one plane is not without CASAMBM. */
+/* Whether a table is looked for. The search goes through all HDUs of the file, and would unpack a
+ * gzipped one: an image of one plane is not unpacked without CASAMBM. */
 static bool may_have_table(const struct fits_file *file, const struct header *header,
                            const struct srcfind_image *image) {
     bool is_announced = false;

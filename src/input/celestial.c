@@ -1,3 +1,19 @@
+/* How the two axes of the sky are set up for WCSLIB.
+ *
+ * 1. plane_is_sky: the first two axes must be longitude and latitude by their CTYPE, in either
+ *    order.
+ * 2. position_is_known, matrix_has_scales, units_are_angles: every number that positions depend on
+ *    must be readable, since WCSLIB takes a default for one that is not.
+ * 3. repair changes cards that programs write to what WCSLIB knows, as astropy does: SCAMP's
+ *    polynomials in PV cards become TPV; left-over PV cards are dropped; frames are spelled.
+ * 4. set_up_axes gives WCSLIB these two axes alone, unless they depend on others, so that cards of
+ *    other axes take no position away.
+ *
+ * Always: what cannot be used is no error. *sky is NULL then, and `reason` says in one line why,
+ * and how to mend the header; where WCSLIB refuses, the header is set up once more to get its
+ * message (ask_why).
+ *
+ * Cost: once an image. */
 #include "input/celestial.h"
 
 #include <math.h>
@@ -46,7 +62,8 @@ static bool is_scale_keyword(const char *card, int axis) {
     return is;
 }
 
-/* Says that the value of a card is no number, with the value; a text without its padding. */
+/* Writes the reason that the value of a card is no number, with the value; a text without its
+ * padding. */
 static void name_card(const char *card, char *reason) {
     enum { KEYWORD = 8 };
     const char *value = card + KEYWORD + (card[KEYWORD] == '=');
@@ -115,7 +132,7 @@ static const char *type_of(const struct wcsprm *prm, int axis) {
     return *prm->ctype[axis] ? prm->ctype[axis] : "without CTYPE";
 }
 
-/* Whether the types of the first two axes are of the sky but for small letters. */
+/* Whether the types of the first two axes would be of the sky in capital letters. */
 static bool is_small(const struct wcsprm *prm) {
     char types[2][sizeof *prm->ctype];
     for (int i = 0; i < 2; i++) {
@@ -211,10 +228,10 @@ static void drop_parameters(struct wcsprm *prm, int kept, int most) {
     prm->npv = n;
 }
 
-/* What TPV has: PVi_0 ... PVi_39. */
+/* The terms of TPV: PVi_0 ... PVi_39. */
 enum { TERMS = 40 };
 
-/* The term whose powers of x and y are those of y and x in term m. */
+/* The term with the powers of x and y exchanged. */
 static int mirrored(int m) {
     static const int ranges[][2] = {{1, 2},   {4, 6},   {7, 10}, {12, 16},
                                     {17, 22}, {24, 30}, {31, 38}};
@@ -224,9 +241,9 @@ static int mirrored(int m) {
     return m; /* 1, or a power of the radius */
 }
 
-/* Replaces the PV cards by those of TPV, in `cards`, which has room for 2 * TERMS: a linear term
- * that is missing is 1, for which WCSLIB takes 0. Where the latitude is first, WCSLIB 7.12 takes
- * each axis for the other one. The matrix gets degrees, since WCSLIB applies the polynomials before
+/* Replaces the PV cards by cards of TPV, in `cards`, which has room for 2 * TERMS. A missing linear
+ * term is 1; WCSLIB would take 0. If the latitude is first, WCSLIB 7.12 confuses the two axes, and
+ * the powers are exchanged. The matrix gets degrees, since WCSLIB applies the polynomials before
  * CDELT (https://fits.gsfc.nasa.gov/registry/tpvwcs.html). */
 static void make_tpv(struct wcsprm *prm, struct pvcard *cards) {
     const int lat = celestial_latitude(prm);
@@ -245,9 +262,9 @@ static void make_tpv(struct wcsprm *prm, struct pvcard *cards) {
     matrix_to_degrees(lat, prm);
 }
 
-/* Changes what programs write to what WCSLIB knows, as astropy does: PV cards of SCAMP, which are
- * those of the TPV projection, and then SIP is nothing; else PV cards are nothing beside SIP.
- * Frames in other spellings; an equinox of 0, which stands for none. cards: of make_tpv(). */
+/* Changes cards of other programs to cards that WCSLIB knows, as astropy does. PV cards of SCAMP
+ * are those of TPV, and SIP is then dropped; other PV cards are dropped beside SIP. Frames are
+ * spelled as in the standard; an equinox of 0 is none. cards: see make_tpv. */
 static void repair(struct wcsprm *prm, struct pvcard *cards) {
     if (is_scamp(prm) || has_code(prm, "-TPV")) {
         if (has_sip(prm))
@@ -290,7 +307,7 @@ static void copy_words(const char *words, char *text, size_t size) {
     text[n > 0 && text[n - 1] == ' ' ? n - 1 : n] = '\0';
 }
 
-/* The same again, for what WCSLIB has to say of its failure, and where. */
+/* Sets the axes up once more, for WCSLIB's message of its failure. */
 static void ask_why(const struct header *header, struct wcsprm *prm, int code, struct wcsprm **sky,
                     char *reason) {
     enum { WORDS = 144 }; /* a reason has room for these, the axes and the way out */
@@ -319,7 +336,7 @@ double celestial_pixel_area(const struct wcsprm *sky) {
 
 /* --- all --- */
 
-/* Whether what was set up gives positions. */
+/* Whether the axes that were set up give positions. */
 static bool is_usable(const struct wcsprm *sky, char *reason) {
     const double area = celestial_pixel_area(sky);
     if (sky->lng < 0 || sky->lat < 0 || sky->lng + sky->lat != 1) {
@@ -336,14 +353,14 @@ static bool is_usable(const struct wcsprm *sky, char *reason) {
 /* Sets up the axes of the sky, after repairs. Returns WCSLIB's status. */
 static int make_sky(const struct header *header, struct wcsprm *primary, struct wcsprm **sky,
                     char *reason) {
-    struct pvcard cards[2 * TERMS], *const own = primary->pv;
+    struct pvcard cards[2 * TERMS], *const stored = primary->pv;
     const int n = primary->npvmax;
     repair(primary, cards);
     const int code = set_up_axes(primary, sky);
     if (code != 0 && code != WCS_PART_MEMORY)
         ask_why(header, primary, code, sky, reason);
     if (primary->pv == cards) {
-        primary->pv = own; /* is freed with primary */
+        primary->pv = stored; /* is freed with primary */
         primary->npvmax = n;
         primary->npv = 0;
     }

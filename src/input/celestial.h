@@ -8,9 +8,9 @@
 struct wcsprm;
 
 /* Sets *sky to WCSLIB's coordinates for the first two axes: those of the sky, in either order. It
- * has these two alone, unless they depend on further ones: then it has all. primary is what WCSLIB
- * has read of the header, and not set up; it is changed, and NULL if there is none. *sky is NULL if
- * there are no coordinates of the sky that can be used, which is not an error. Then `reason`, of
+ * has these two alone, unless they depend on further ones: then it has all. primary: WCSLIB's
+ * reading of the header, not set up; it is changed. NULL: there is none. *sky is NULL if there are
+ * no coordinates of the sky that can be used, which is not an error. Then `reason`, of
  * SRCFIND_REASON characters, says why, and how to mend it: "" if no CTYPE is there. The caller
  * frees *sky by wcs_part_free. */
 enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm *primary,

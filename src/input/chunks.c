@@ -87,8 +87,8 @@ static bool next_chunk(struct chunk_queue *r, struct band *band, struct chunk *c
     return chunk->pixels != NULL;
 }
 
-/* The buffer for the worker's next chunk: its own, or what the work gives. NULL on an error, or if
- * there is to be no next chunk. */
+/* The buffer for the worker's next chunk: the worker's, or one that the work gives. NULL on an
+ * error, or if there is to be no next chunk. */
 static uint32_t *next_buffer(const struct chunk_queue *r, int worker, uint32_t *own,
                              enum srcfind_status *status, struct error *error) {
     *status = threads_check(r->threads, error);

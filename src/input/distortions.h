@@ -6,7 +6,7 @@
 
 #include "input/fits/header.h"
 
-/* What a header has. */
+/* The distortions of a header. */
 struct distortions {
     /* The orders of the polynomials A_, B_, AP_ and BP_ of SIP; -1 where no such term is used. */
     int orders[4];

@@ -10,9 +10,9 @@ struct wcsprm;
 /* The most axes that are converted. WCSLIB's own limit is 32. */
 enum { MOST_AXES = 32 };
 
-/* Where there is a CD, sets its rows that have no card, or one of PC, too, by CDELT, PC and CROTA:
- * WCSLIB takes them as 0, or ignores CD for all axes. prm is what WCSLIB has read of the header;
- * lat is the axis of latitudes, 0 or 1, whose CROTA counts. */
+/* If the header has CD, completes the rows of CD that have no card, or also cards of PC, by CDELT,
+ * PC and CROTA: WCSLIB would take such rows as 0, or ignore CD for all axes. prm: WCSLIB's reading
+ * of the header. lat: the axis of latitudes, 0 or 1, whose CROTA counts. */
 void matrix_complete(const struct header *header, int lat, struct wcsprm *prm);
 
 /* Whether CDELT, or the rows of CD, of axes 1 and 2 are not 0. If it has not, `reason`, of

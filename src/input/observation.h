@@ -1,4 +1,4 @@
-/* What a header says of the observation: its date, the telescope and the object. */
+/* The observation of an image, from its header: date, telescope and object. */
 #ifndef OBSERVATION_H
 #define OBSERVATION_H
 

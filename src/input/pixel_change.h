@@ -32,7 +32,7 @@ PIXEL_FUNCTION bool pixel_change_is_any(struct pixel_change change) {
     return change.value != change.blank || change.sign != 0;
 }
 
-/* What changed pixels are read from. */
+/* The source from which changed pixels are read. */
 struct changed {
     struct pixel_source stored;
     struct pixel_change change;

@@ -22,8 +22,8 @@ struct table_file {
     int64_t n_rows_most; /* of a block: at most so many rows are in all of them together */
     int n_columns;       /* 1 or more */
     struct table_file_column *columns;
-    /* What srcfind writes beside the rows, as far as the format has it: numbers are NaN, texts ""
-     * and pointers NULL where it is not known. */
+    /* Metadata that srcfind writes beside the rows. Unknown numbers are NaN, texts "" and pointers
+     * NULL. */
     struct srcfind_beam beam;
     double equinox, frequency;
     double width, height;                             /* of the image, in pixels */

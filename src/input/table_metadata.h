@@ -1,4 +1,4 @@
-/* What srcfind writes beside the rows of a catalogue, and what of it is read back. */
+/* The metadata that srcfind writes beside the rows of a catalogue, and which of it is read back. */
 #ifndef TABLE_METADATA_H
 #define TABLE_METADATA_H
 
@@ -25,7 +25,7 @@ bool table_metadata_set(struct table_file *table, const char *name, const char *
 /* Sets an option that the catalogue was made with; one that is not known is left out. */
 bool table_metadata_set_option(struct table_file *table, const char *name, const char *value);
 
-/* The same for all members of an object of JSON. A text that is none is left out. */
+/* Sets all options of an object of JSON. A text that is no such object is left out. */
 bool table_metadata_set_options(struct table_file *table, const char *json, size_t length);
 
 #endif

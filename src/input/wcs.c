@@ -1,3 +1,20 @@
+/* How positions are converted between pixels and the sky, by WCSLIB.
+ *
+ * 1. wcs_open: WCSLIB parses the cards that wcs_cards.c lists; matrix.c completes CD, frequency.c
+ *    takes the frequency of the plane, celestial.c sets up the two axes of the sky.
+ * 2. wcs_positions and wcs_pixels convert n points at a time. Coordinates on other axes are those
+ *    of the plane.
+ * 3. Pixels at the edge of a projection that only rounding puts outside are converted again without
+ *    WCSLIB's check, or a millionth of a pixel further in (convert_at_edge).
+ * 4. In a cylindrical projection the sky repeats: a pixel is moved by whole turns of longitude to
+ *    the one nearest to the middle of the image (turn_pixel).
+ *
+ * Always: pixels are 0-based here, 1-based in WCSLIB; longitudes are in [0, 360); a point without a
+ * position is NaN, which is no error. WCSLIB changes its struct as it converts: each thread needs a
+ * copy (wcs_copy).
+ *
+ * Cost: a call takes memory for some 3 numbers a point and axis; WCSLIB works in vectors of points.
+ */
 #define _GNU_SOURCE /* memmem */
 #include "input/wcs.h"
 
@@ -21,10 +38,10 @@ struct wcs {
     struct wcsprm *sky;              /* two axes; more where these depend on others */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
     double middle_x, middle_y;       /* of the image, in pixels */
-    double edge;                     /* degrees that a position may be beyond the projection's */
-    bool is_cylindrical;             /* the projection, or there is none */
-    /* From a pixel to that of the same place on the sky one turn of native longitude on: in a
-     * cylindrical projection the sky repeats. 0 where it does not. */
+    double edge;         /* degrees by which a position may be beyond the projection's edge */
+    bool is_cylindrical; /* the projection is cylindrical, or there is none */
+    /* The offset from a pixel to the pixel of the same sky position one turn of native longitude
+     * on, in a cylindrical projection; 0 in others. */
     double turn_x, turn_y;
 };
 
@@ -41,7 +58,7 @@ struct parsed {
 static const size_t SCANNER_MEMORY = 1 << 24;
 
 /* Writes the algorithm -TAB of an axis in small letters. Its coordinates are in a table, which is
- * not read, and for which WCSLIB would refuse all other axes, too. */
+ * not read: WCSLIB would refuse all other axes, too. */
 static void disown_table(char *card) {
     char *code = memcmp(card, "CTYPE", 5) == 0 ? memmem(card, CARD, "-TAB", 4) : NULL;
     if (code)
@@ -171,14 +188,14 @@ struct wcs *wcs_copy(const struct wcs *wcs) {
 
 /* --- points --- */
 
-/* Points on their way through WCSLIB: pixels and positions have all axes, one after the other. */
+/* Points while WCSLIB converts them. Pixels and positions have all axes, one after the other. */
 struct points {
     size_t n, axes;
     double *pixel, *intermediate, *world, *phi, *theta;
     int *stat;
 };
 
-/* All is 0: WCSLIB computes with coordinates that it has not found. */
+/* Makes n points with all members 0: WCSLIB computes with coordinates that it has not found. */
 static bool points_make(const struct wcs *wcs, int n, struct points *p) {
     const size_t axes = (size_t)wcs->sky->naxis, coordinates = (size_t)n * axes;
     double *work = calloc(3 * coordinates + 2 * (size_t)n + 1, sizeof *work);

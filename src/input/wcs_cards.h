@@ -1,6 +1,5 @@
-/* The cards of a header that WCSLIB gets: its parser, and what copies its structs, crash, hang or
- * write to memory that is not theirs on some of those that FITS has, and on some that it has not.
- */
+/* The cards of a header that WCSLIB gets. On other cards, valid or not, its parser or its copies of
+ * structs may crash, hang, or write to foreign memory. */
 #ifndef WCS_CARDS_H
 #define WCS_CARDS_H
 

@@ -73,35 +73,36 @@ void wcs_part_end_words(void) {
     mtx_unlock(&words.lock);
 }
 
-enum { PLACES = 7 };
+enum { ERRORS = 7 };
 
-/* Where WCSLIB keeps its words: those that know most first. NULL for what the part has not. */
-static void places_of_words(struct wcsprm *part, struct wcserr **places[PLACES]) {
-    places[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
-    places[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
-    places[2] = &part->cel.prj.err;
-    places[3] = &part->cel.err;
-    places[4] = &part->spc.err;
-    places[5] = &part->lin.err;
-    places[6] = &part->err;
+/* The structs in which WCSLIB keeps its messages, the most precise first. NULL: the part has none
+ * there. */
+static void errors_of(struct wcsprm *part, struct wcserr **errors[ERRORS]) {
+    errors[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
+    errors[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
+    errors[2] = &part->cel.prj.err;
+    errors[3] = &part->cel.err;
+    errors[4] = &part->spc.err;
+    errors[5] = &part->lin.err;
+    errors[6] = &part->err;
 }
 
 const char *wcs_part_words(struct wcsprm *part, int status) {
-    struct wcserr **places[PLACES] = {NULL};
+    struct wcserr **errors[ERRORS] = {NULL};
     if (part)
-        places_of_words(part, places);
-    for (int i = 0; i < PLACES; i++)
-        if (places[i] && *places[i] && (*places[i])->msg)
-            return (*places[i])->msg;
+        errors_of(part, errors);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i] && *errors[i] && (*errors[i])->msg)
+            return (*errors[i])->msg;
     return wcs_errmsg[status];
 }
 
 void wcs_part_drop_words(struct wcsprm *part) {
-    struct wcserr **places[PLACES];
-    places_of_words(part, places);
-    for (int i = 0; i < PLACES; i++)
-        if (places[i])
-            wcserr_clear(places[i]);
+    struct wcserr **errors[ERRORS];
+    errors_of(part, errors);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i])
+            wcserr_clear(errors[i]);
 }
 
 void wcs_part_free(struct wcsprm *part) {

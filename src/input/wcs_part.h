@@ -6,7 +6,7 @@
 
 struct wcsprm;
 
-/* What WCSLIB returns where memory ran out. */
+/* WCSLIB's status where memory ran out. */
 enum { WCS_PART_MEMORY = 2 };
 
 /* Sets *part to a copy of n axes, or of all if n is 0, which is not set up yet. axes has their
@@ -22,11 +22,11 @@ int wcs_part_set_up(struct wcsprm *part);
 bool wcs_part_begin_words(void);
 void wcs_part_end_words(void);
 
-/* WCSLIB's words for its status: those that it has kept of a part, which may be NULL, or general
- * ones. */
+/* WCSLIB's message for its status: the one that it kept of a part, or a general one. part may be
+ * NULL. */
 const char *wcs_part_words(struct wcsprm *part, int status);
 
-/* Drops what WCSLIB keeps: at the next failure it would lose the memory. */
+/* Drops the messages that WCSLIB keeps: at the next failure it would leak them. */
 void wcs_part_drop_words(struct wcsprm *part);
 
 /* part may be NULL. */

@@ -209,7 +209,7 @@ enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *sour
     return *is_kept ? keep(&cuda->image, source, error) : SRCFIND_OK;
 }
 
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
     const struct kept *kept = &cuda->searched;
     (void)threads;
