@@ -10,7 +10,8 @@
  * Always: each pixel of each run is written once, to its index, so the order of the chunks does not
  * matter. Runs may overlap.
  *
- * Cost: a pass over the chunks with runs; 20 bytes a pixel, 8 a run, and 8 for each chunk of a set. */
+ * Cost: a pass over the chunks with runs; 20 bytes a pixel, 8 a run, and 8 for each chunk of a set.
+ */
 #include "measure/run_pixels.h"
 
 #include <stdlib.h>
