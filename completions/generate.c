@@ -7,7 +7,7 @@ static const struct option {
     int letter;
     const char *argument, *type, *values, *help;
 } options[] = {
-#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {name, letter, argument, #type, values, help},
 #define MACHINE_OPTION SEARCH_OPTION
 #define COMMAND_OPTION SEARCH_OPTION
@@ -113,7 +113,7 @@ static void write_zsh(void) {
         const char *equals = may_lack_value(o) ? "=-" : o->argument ? "=" : "";
         if (o->letter)
             printf("    '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
-                   o->argument ? "+" : "", o->name, equals);
+                   o->argument && !may_lack_value(o) ? "+" : "", o->name, equals);
         else
             printf("    '--%s%s[", o->name, equals);
         put_escaped(o->help, ":[]");

@@ -1,6 +1,6 @@
 """Writes the C source of the extension that calls the library: library_source.py SRCFIND_H OUTPUT.
 
-The declarations are those of srcfind.h, and of DLPack, by which arrays on a device are described.
+The declarations are those of srcfind.h, and of DLPack, which describes arrays on a device.
 """
 import re
 import sys
@@ -26,14 +26,15 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 """
 
-# Answers for srcfind_set_interrupted.
+# The function that srcfind_set_interrupted gets.
 INTERRUPTED = """
 extern "Python" bool interrupted_in_python(void *);
 """
 
 
 def declarations(header):
-    """What a header declares, without the lines of the preprocessor and what only they are for."""
+    """The declarations of a header, without the lines of the preprocessor, and without what only
+    these lines use."""
     header = re.sub(
         r"^#ifdef __cplusplus\n.*?^#endif\n", "", header, flags=re.DOTALL | re.MULTILINE
     )

@@ -468,9 +468,9 @@ SRCFIND_API const struct srcfind_format *srcfind_format(int i);
 SRCFIND_API const struct srcfind_format *srcfind_format_of(const char *path);
 
 /* Writes a catalogue to a stream and flushes it. format is a name, in letters of any case; NULL
- * stands for the default. Sky models, skymodel and sagecal, are of catalogues of the option fit; an
- * image that lacks what they need (see srcfind(1)) is SRCFIND_ERROR_INPUT. sagecal is for files
- * alone. */
+ * stands for the default. ds9 and bbs are names of reg and skymodel, too. Sky models, skymodel and
+ * sagecal, are of catalogues of the option fit; an image that lacks what they need (see srcfind(1))
+ * is SRCFIND_ERROR_INPUT. sagecal is for files alone. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                                         const struct srcfind_catalogue *catalogue,
                                                         const char *format, FILE *stream);

@@ -28,7 +28,7 @@ from srcfind._signatures import Options
 if TYPE_CHECKING:
     from astropy.io.fits import Header
     from astropy.wcs import WCS
-    from typing_extensions import Unpack  # which type checkers know without the package
+    from typing_extensions import Unpack  # type checkers know it without the package
 
 __all__ = [
     "find",
@@ -86,13 +86,12 @@ def find(
     coordinates are those of wcs.
 
     The options are those of `Finder`, which says how a mask, maps and positions in memory are
-    given. Python's other threads run during the search, and Ctrl-C ends it. What looks wrong in the
-    image is a SrcfindWarning each, with the text that the command prints, and in the catalogue's
-    notes.
+    given. Python's other threads run during the search, and Ctrl-C ends it. Each note of the search
+    is a SrcfindWarning, with the text that the command prints; the catalogue keeps them in `notes`.
 
-    Raises TypeError for what is no image or option, ValueError for a shape that is not an image's
-    or has no pixels, OptionError, InputError, DeviceError and OutOfMemoryError with the message of
-    the library.
+    Raises TypeError for an object that is no image, and for an unknown option; ValueError for a
+    shape that no image has, and without pixels; OptionError, InputError, DeviceError and
+    OutOfMemoryError with the message of the library.
 
     >>> import numpy as np
     >>> image = np.where(np.indices((48, 64)).sum(0) % 2, 1, -1).astype(np.float32)

@@ -1,5 +1,4 @@
-"""What the calls of the C library share: texts, its statuses as exceptions, and signals that end
-them."""
+"""Calls of the C library: texts, statuses as exceptions, and signals that end a call."""
 from __future__ import annotations
 
 import os
@@ -7,11 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from srcfind._library import ffi as ffi, lib as lib  # which the other modules have from here
+from srcfind._library import ffi as ffi, lib as lib  # other modules import these names from here
 
 
 class Error(Exception):
-    """What the library could not do. The message is the library's: one line, with the remedy."""
+    """The library could not do something. Its message is one line, with the remedy."""
 
 
 class OptionError(Error, ValueError):
@@ -35,7 +34,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class SrcfindWarning(UserWarning):
-    """What looks wrong in an image that was searched, and which option of the command cures it."""
+    """Something looks wrong in an image; the text names the option of the command that helps."""
 
 
 _ERRORS: dict[int, type[BaseException]] = {
@@ -47,25 +46,26 @@ _ERRORS: dict[int, type[BaseException]] = {
     lib.SRCFIND_INTERRUPTED: KeyboardInterrupt,
 }
 
-_raised: list[BaseException] = []  # by the handler of a signal, during a call of the main thread
+# raised by the handler of a signal, during a call of the main thread
+_raised: list[BaseException] = []
 
 
 def check(status: int, message: Any, named: Callable[[str], str] = str) -> None:
-    """Raises the exception of a status, with what named() makes of the message, a C text, unless
-    the status is SRCFIND_OK."""
+    """Raises the exception of a status, unless the status is SRCFIND_OK. named() changes the
+    message, a C text."""
     if status != lib.SRCFIND_OK:
         raise _ERRORS[status](named(text(message)))
 
 
 def _interrupted(user: Any) -> bool:
-    """What the library calls now and then: before its first line, Python runs the handlers of the
-    signals that have come."""
+    """The library calls this function now and then. Python runs the handlers of pending signals
+    before its first line."""
     return False
 
 
 def _keep(kind: type[BaseException], raised: BaseException, traceback: Any) -> bool:
-    """Keeps what a handler raised (Ctrl-C: KeyboardInterrupt) until the call has ended, as it is to
-    do now."""
+    """Keeps the exception of a handler (Ctrl-C: KeyboardInterrupt) until the call has ended. The
+    call ends soon."""
     _raised.append(raised)
     return True
 
@@ -74,10 +74,9 @@ ffi.def_extern("interrupted_in_python", error=True, onerror=_keep)(_interrupted)
 
 
 def call_with_signals(function: Callable[..., int], finder: Any, *arguments: Any) -> int:
-    """Calls the library with a finder, and returns the status. Handlers of signals run meanwhile,
-    and what they raise ends the call.
-
-    They run in the main thread alone: calls of the others need not ask for them.
+    """Calls the library with a finder, and returns the status. Handlers of signals run during the
+    call, and an exception of a handler ends it. Python runs handlers in the main thread alone:
+    calls of other threads need not ask for them.
     """
     is_main = threading.current_thread() is threading.main_thread()
     lib.srcfind_set_interrupted(
@@ -105,8 +104,8 @@ def chars(value: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
 
 
 def listed(call: Callable[[int], Any]) -> list[Any]:
-    """All that a call of the library describes, which takes a number from 0 and returns NULL after
-    the last."""
+    """A list of what a function of the library returns for 0, 1, ...; the function returns NULL
+    after the last."""
     items: list[Any] = []
     while item := call(len(items)):
         items.append(item)

@@ -44,7 +44,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Beam:
-    """FWHM of the axes and position angle from north through east, in degrees; NaN if no beam is
+    """FWHM of the axes, and position angle from north through east, in degrees. NaN if no beam is
     known."""
 
     major: float
@@ -54,7 +54,7 @@ class Beam:
 
 @dataclass(frozen=True)
 class Image:
-    """An image, by its header. A number that is not known is NaN, a text "".
+    """An image, as its header describes it. An unknown number is NaN, an unknown text "".
 
     pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels;
     hdu is -1 for an array. date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601.
@@ -88,12 +88,10 @@ class Image:
 
 @dataclass(frozen=True)
 class Background:
-    """The kappa-sigma clip, in the image's unit: min, max and mean are those of the n_kept pixels
-    that it kept.
-
-    empty: the last round would have kept no pixel, as in a constant image, and nothing can be
-    detected. Local noise has boxes of `box` pixels every `step`, and the least, median and greatest
-    rms of their nodes; else all five are 0.
+    """The kappa-sigma clip, in the image's unit. min, max and mean are of the n_kept pixels that
+    the clip kept. empty: the last round would have kept no pixel, as in a constant image; nothing
+    can be detected. Local noise has boxes of `box` pixels every `step`, and the least, median and
+    greatest rms of their nodes; else all five are 0.
     """
 
     median: float
@@ -115,7 +113,7 @@ class Background:
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures that tell whether the options suit the image; NaN where one is not known.
+    """Figures that tell whether the options suit the image; NaN if unknown.
 
     zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from
     place to place. single_pixel, edge: share of the sources with this flag; edge_or_single: with
@@ -141,8 +139,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class Run:
-    """How an image was searched: backend "cpu" or "cuda", name of the GPU, why this backend,
-    threads."""
+    """How an image was searched: the backend ("cpu" or "cuda"), the GPU's name, the reason for this
+    backend, the number of threads."""
 
     backend: str
     device: str
@@ -151,7 +149,7 @@ class Run:
 
 
 def _read(kind: type[_T], struct: Any) -> _T:
-    """A dataclass with the members of a struct that have the names of its fields."""
+    """Makes a dataclass from the members of a struct; its fields have the names of the members."""
 
     def value(member: Any) -> Any:
         if not isinstance(member, ffi.CData):
@@ -188,8 +186,8 @@ def _column(cells: NDArray[Any], unit: Any) -> Any:
 
 
 def _check_new(path: bytes, format: str) -> None:
-    """FileExistsError where a catalogue would replace a file; devices and pipes are not
-    replaced."""
+    """Raises FileExistsError if a catalogue would replace a file. Writing to a device or pipe
+    replaces nothing."""
     stem = path[: -len(b".sagecal")] if path.lower().endswith(b".sagecal") else path
     beside = [stem + b".cluster"] if format.lower() == "sagecal" else []
     for file in (path, *beside):
@@ -219,10 +217,9 @@ _PICKLED = (
 
 class Catalogue:
     """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array,
-    which maps need.
-
-    A catalogue that was pickled, as for another process, has its tables and what is known of the
-    image and its noise, but can neither make maps nor be written: these calls are an OptionError.
+    which maps need. A catalogue that was pickled, as for another process, has its tables, and the
+    facts about the image and its noise. It can neither make maps nor be written: these calls raise
+    OptionError.
 
     >>> catalogue = find(image)
     >>> catalogue
@@ -236,16 +233,14 @@ class Catalogue:
         self._catalogue = ffi.gc(catalogue, lib.srcfind_catalogue_destroy)
         self._pixels = pixels
         self._version = text(lib.srcfind_versions()).split()[1]
-        #: those that shaped the catalogue, and are set
+        #: the options that shape a catalogue, without those that are not set
         self.options: dict[str, str] = dict(finder.options)
 
     @cached_property
     def gaussians(self) -> Catalogue | None:
-        """The Gaussians of a search with fit: a catalogue with a row for each, in the order of the
-        sources; None without fit.
-
-        Its Source_id is that of the source. A source that was not fitted has one row, with its
-        moments.
+        """The Gaussians of a search with fit: a catalogue with a row for each Gaussian, in the
+        order of the sources. None without fit. Source_id names the source of the Gaussian. A source
+        that was not fitted has one row, with its moments.
         """
         rows = lib.srcfind_catalogue_gaussians(self._catalogue)
         if not rows:
@@ -254,8 +249,8 @@ class Catalogue:
 
     @cached_property
     def planes(self) -> Catalogue | None:
-        """What the sources have in each plane of the images of measure_in: a row for each source
-        and plane, source by source; None without measure_in.
+        """Fluxes in the planes of the images of measure_in: a row for each source and plane, source
+        by source. None without measure_in.
 
         >>> cube = find("deep.fits", measure_in=["cube.fits"]).planes  # doctest: +SKIP
         >>> cube.array["Total_flux"].reshape(-1, 64)                   # doctest: +SKIP
@@ -265,8 +260,8 @@ class Catalogue:
 
     @cached_property
     def completeness(self) -> Catalogue | None:
-        """How many sources of a true S/N, and of a true flux, are found: a row for each bin, of the
-        sources that were added to the image; None without completeness.
+        """How many injected sources were found: a row for each bin of true S/N, and of true flux.
+        None without completeness.
 
         >>> find("image.fits", local=True, fit=True, completeness=True).completeness.table  # doctest: +SKIP
         """
@@ -275,7 +270,7 @@ class Catalogue:
 
     @cached_property
     def reliability(self) -> Catalogue | None:
-        """How many positive and negative sources there are, by S/N; None without negative."""
+        """The numbers of positive and negative sources, by S/N. None without negative."""
         rows = lib.srcfind_catalogue_reliability(self._catalogue)
         return self._rows(rows) if rows else None
 
@@ -292,12 +287,12 @@ class Catalogue:
             planes=None,
             completeness=None,
             reliability=None,
-            _sources=self,  # which owns the rows
+            _sources=self,  # the catalogue that owns the rows
         )
         return table
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is in the memory of the library, or must be searched again."""
+        """The state without the memory of the library, and without what needs a new search."""
         return {name: getattr(self, name) for name in _PICKLED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -315,11 +310,11 @@ class Catalogue:
         return f"<srcfind.Catalogue of {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the facts, and a table of at most ten rows."""
+        """The catalogue in a notebook: the facts, and a table of at most ten rows."""
         return html_of(self, self._title(), _EMPTY)
 
     def _title(self) -> str:
-        """What the catalogue has, and of which image."""
+        """The number of rows, and the image."""
         image, n = self.image, len(self)
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
@@ -347,9 +342,8 @@ class Catalogue:
 
     @cached_property
     def array(self) -> NDArray[np.void]:
-        """The sources, as a structured array: one row each, fields of int64, float64 and str.
-
-        A real that does not apply is NaN, a text "", an integer the least of int64.
+        """The sources, as a structured array: a row for each, with fields of int64, float64 and
+        str. A value that does not apply is NaN; of texts "", of integers the least of int64.
         """
         cells = [self._cells(i, column) for i, column in enumerate(self._columns())]
         names = [column.name for column in self.columns]
@@ -364,8 +358,8 @@ class Catalogue:
         as `array`.
 
         `meta` has the facts about the image, its noise and the options, under the names of the
-        catalogue's files. A column whose unit astropy does not know has no unit, and its text as
-        `info.meta["unit"]`. A column with integers that do not apply is masked there.
+        catalogue's files. If astropy does not know the unit of a column, the column has no unit,
+        and `info.meta["unit"]` has the text of the unit. Integers that do not apply are masked.
         """
         try:
             from astropy.table import QTable
@@ -401,7 +395,7 @@ class Catalogue:
         return cells.astype("U") if kind == lib.SRCFIND_STRING else cells
 
     def _facts(self) -> dict[str, Any]:
-        """What the header of a catalogue file says, under the same names."""
+        """The facts in the header of a catalogue file, under the same names."""
         image, background = self.image, self.background
         facts = {
             "srcfind": self._version,
@@ -453,14 +447,15 @@ class Catalogue:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What looks wrong in the image or its sources, and which option of the command cures it;
-        the search warns of each."""
+        """Notes on what looks wrong in the image or its sources; each names the option of the
+        command that helps. The search warns with each note."""
         return tuple(
             text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
         )
 
     def _warn(self) -> None:
-        """Warns the caller of the method or function that calls this one."""
+        """Warns with each note. The warning names the line that called the caller of this
+        method."""
         for note in self.notes:
             warnings.warn(
                 f"{self.image.path}: {note}" if self.image.path else note,
@@ -490,10 +485,11 @@ class Catalogue:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands",
         "sources" (needs deblend or fit), "model" or "residual" (need fit), or "mask".
 
-        float32, NaN where the image is blank, but a mask is 1 or 0; for islands and sources int32:
-        the Isl_id or Source_id of each pixel, or 0. The image is read again: it is an InputError if
-        the file was changed, and an array must not be. Raises DeviceError for an array that is on a
-        device, and OptionError for a map that there is not, or that the options do not suit.
+        The values are float32, and NaN where the image is blank; a mask is 1 or 0. islands and
+        sources are int32: the Isl_id or Source_id of each pixel, or 0. The image is read again: a
+        changed file raises InputError, and an array must not change. Raises DeviceError for an
+        array on a device, and OptionError for an unknown map, or one that these options do not
+        allow.
         """
         values = np.empty(
             self.image.shape, np.int32 if name in ("islands", "sources") else np.float32
@@ -516,8 +512,8 @@ class Catalogue:
         overwrite: bool = False,
         columns: str | Sequence[str] | None = None,
     ) -> None:
-        """Writes the catalogue to a file, whole or not at all. A file that is there is replaced
-        with overwrite=True alone.
+        """Writes the catalogue to a file, whole or not at all. An existing file is replaced only
+        with overwrite=True.
 
         columns, as the command's --columns (`man srcfind`, Columns of other programs), chooses
         columns, their order, units and names, for csv, json, votable, fits and ecsv:
@@ -525,19 +521,18 @@ class Catalogue:
         planes and bins have all of their columns.
 
         The format is that of the path's suffix, as for the command; csv if it has none. Sky models
-        (skymodel, sagecal) are of searches with a fit; SAGECal's has its list of clusters beside
-        it, STEM.cluster. Raises FileExistsError for a file that is there without overwrite;
-        OptionError for a suffix, format or column that there is not, and for a FITS file that is no
-        catalogue of srcfind, such as an image, which it does not replace; InputError for an image
-        that lacks what a sky model or a unit of columns needs; OutputError where the file cannot be
-        written.
+        (skymodel, sagecal) need a search with fit. The list of clusters of a SAGECal model is
+        written beside it, as STEM.cluster. Raises FileExistsError if the file exists, without
+        overwrite; OptionError for an unknown suffix, format or column, and instead of replacing a
+        FITS file that is no catalogue of srcfind, such as an image; InputError if the image lacks
+        what a sky model or a unit of columns needs; OutputError if the file cannot be written.
         """
         finder, encoded = self._finder_of_call(), chars(path)
         if format is None:
             format = self._format_of(encoded)
         if not overwrite:
             _check_new(encoded, format)
-        with finder._lock:  # chosen columns last until those of another thread are chosen
+        with finder._lock:  # the chosen columns are lost when another thread chooses columns
             rows = self._catalogue if columns is None else self._select(columns)
             finder._call(lib.srcfind_catalogue_save, rows, chars(format), encoded)
 

@@ -1,4 +1,4 @@
-"""Temporary files for options whose values are in memory: the library reads masks, maps and
+"""Temporary files for values of options that are in memory: the library reads masks, maps and
 catalogues from files."""
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-_ma: Any = np.ma  # whose functions have no types
+_ma: Any = np.ma  # its functions have no types
 _MAPS = ("mask", "rms_map", "background_map", "detect_on")
-_BLOCK, _CARD = 2880, 80  # bytes in a FITS file
+_BLOCK, _CARD = 2880, 80  # bytes of a FITS file
 
 
 def _is_table(value: Any) -> bool:
@@ -40,7 +40,7 @@ def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
         raise ValueError(
             f"{name}: an array with the two axes of the image, not of the shape {array.shape}"
         )
-    with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
+    with np.errstate(over="ignore"):  # too large for float32: infinite, and so blank
         values = array.astype(np.float32)
     return np.asarray(_ma.filled(values, np.nan), ">f4")
 
@@ -66,7 +66,7 @@ def _fits(name: str, array: Any) -> bytes:
     if hasattr(unit, "to_string"):
         cards.append(("BUNIT", unit.to_string().replace(" ", "")))
     if name == "detect_on":
-        # the library takes it for an image on the grid of the one that is searched
+        # the library then takes the map for one on the grid of the image
         cards.append(("SRCFGRID", "IMAGE"))
     header = "".join(_card(*card) for card in cards) + "END".ljust(_CARD)
     header += " " * (-len(header) % _BLOCK)
@@ -93,7 +93,7 @@ def _cells(column: Any) -> Any:
 
 
 def _write_table(table: Any, path: str) -> None:
-    """Writes what the option at may read of a table."""
+    """Writes the columns of a table that the option at may read."""
     from astropy.table import Table
 
     cells = {column.info.name: _cells(column) for column in table.itercols()}
@@ -107,7 +107,7 @@ def _write_table(table: Any, path: str) -> None:
 
 
 def _remove(paths: list[str], process: int) -> None:
-    """Removes files, but not in a forked process: they are those of its parent."""
+    """Removes files, but not in a forked process: the files belong to its parent."""
     for path in paths if os.getpid() == process else ():
         try:
             os.remove(path)
@@ -116,10 +116,10 @@ def _remove(paths: list[str], process: int) -> None:
 
 
 class TemporaryFiles:
-    """The files of options. They are removed with the object, or when Python ends."""
+    """The files of options. They are removed when the object is, or when Python ends."""
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}  # of the options, by path
+        self._names: dict[str, str] = {}  # names of options, by path
         self._paths: list[str] = []
         weakref.finalize(self, _remove, self._paths, os.getpid())
 
@@ -146,12 +146,12 @@ class TemporaryFiles:
         return value
 
     def named(self, message: str) -> str:
-        """A message with the names of options in place of these files."""
+        """A message with the names of options in place of the paths of these files."""
         for path, name in self._names.items():
             message = message.replace(path, name)
         return message
 
 
 def shown(value: Any) -> str:
-    """A value of an option for people: not the numbers of an array or a table."""
+    """A value of an option, for people; without the numbers of an array or a table."""
     return "<table>" if _is_table(value) else "<array>" if _is_array(value) else repr(value)

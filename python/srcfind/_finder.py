@@ -36,15 +36,15 @@ class Finder:
     are removed with the finder and its catalogues, whose maps need them again. `options` have names
     in place of the files' paths ("mask"); files that a catalogue writes have the paths.
 
-    Ctrl-C ends a search, and so does whatever else the handler of a signal raises: the finder can
-    be used again.
+    Ctrl-C ends a search, and so does any exception of the handler of a signal. The finder can be
+    used again.
 
-    Several threads may use a finder: one search follows the other. Searches that are to run at the
-    same time need a finder each. A forked process may use the finders of its parent on the CPU;
-    CUDA does not work after a fork.
+    Several threads may use a finder: one search follows the other. Searches at the same time need a
+    finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work
+    after a fork.
 
-    Raises TypeError for an option that there is not, OptionError for a wrong value, and DeviceError
-    if the device that is named cannot be used.
+    Raises TypeError for an unknown option, OptionError for a wrong value, and DeviceError if the
+    named device cannot be used.
 
     >>> finder = Finder(threshold=6, device="cpu")
     >>> finder
@@ -57,12 +57,12 @@ class Finder:
         self._given = options
         self._files = TemporaryFiles()
         self._options = make_options(options, self._files)
-        #: The options that change a catalogue, with the texts of their values; without those that
-        #: are not set.
+        #: The options that shape a catalogue, with the texts of their values; without those not
+        #: set.
         self.options: dict[str, str] = shaping_options(self._options, self._files)
         self._on_devices: dict[int, Finder] = {}
-        self._lock = threading.RLock()  # around several calls, too
-        self._is_busy = False  # in a call
+        self._lock = threading.RLock()  # is held around several calls, too
+        self._is_busy = False  # during a call
         self._finder = self._create()
         _finders.add(self)
 
@@ -102,7 +102,8 @@ class Finder:
         return Catalogue(finder, place[0], pixels)
 
     def _for_device(self, device: int | None) -> Finder:
-        """The finder for an array on a device: that of the array, unless the options name one."""
+        """The finder for an array on a device. It searches on the device of the array, unless the
+        options name a device."""
         if device is None or self._given.get("device") is not None:
             return self
         if device not in self._on_devices:
@@ -133,8 +134,8 @@ class Finder:
             check(status, lib.srcfind_message(self._finder), self._files.named)
 
     def _leave(self) -> None:
-        """Leaves the library's finder alone: its threads are in the process that this one was
-        forked from."""
+        """Does not destroy the library's finder after a fork: its threads are in the parent
+        process."""
         if self._finder:
             ffi.gc(self._finder, None)
         self._lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""Open FITS files of astropy: the HDU and the plane that a search of the file itself would take."""
+"""Open FITS files of astropy: chooses the same HDU and plane as a search of the file."""
 from __future__ import annotations
 
 import sys
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_hdu(image: Any) -> bool:
-    """Whether this is an HDU that may have an image. astropy is not imported for that."""
+    """Whether this is an HDU that may have an image. Does not import astropy."""
     fits = sys.modules.get("astropy.io.fits")
     return (
         fits is not None
@@ -46,7 +46,7 @@ def _describe(number: int, hdu: Any) -> str:
 
 
 def choose_hdu(hdus: Any, wanted: str) -> Any:
-    """The HDU that the option hdu names; without it ("") the first one that has an image of two or
+    """The HDU that the option hdu names; if the option is "", the first HDU with an image of two or
     more axes."""
     named = False
     for number, hdu in enumerate(hdus):
@@ -66,8 +66,8 @@ def choose_hdu(hdus: Any, wanted: str) -> Any:
 
 
 def choose_plane(hdu: Any, wanted: str) -> NDArray[Any]:
-    """The pixels of the plane that the option plane names: of axis 3, 4, ... a number from 1; 1
-    where none is given."""
+    """The pixels of the plane that the option plane names: a number from 1 for each of the axes 3,
+    4, ...; by default 1."""
     if hdu.data is None:
         raise ValueError("this HDU has no pixels")
     data: NDArray[Any] = hdu.data

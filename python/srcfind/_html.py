@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from srcfind._catalogue import Catalogue
 
-_MOST_ROWS = 10  # that are shown
+_MOST_ROWS = 10  # rows that are shown
 
 
 def _cell(value: Any, empty: int) -> str:
-    """A cell: reals with seven digits, and nothing where it does not apply."""
+    """A cell: reals have seven digits; a value that does not apply is empty."""
     if value.dtype.kind == "f":
         return "" if value != value else f"{value:.7g}"
     return "" if value.dtype.kind == "i" and value == empty else escape(str(value))
@@ -22,7 +22,7 @@ def _row(tag: str, cells: list[str]) -> str:
 
 
 def _facts(catalogue: Catalogue, title: str) -> list[str]:
-    """What stands above the table, a line each."""
+    """The facts above the table, a line each."""
     beam = catalogue.image.beam
     lines = [title]
     if beam.major == beam.major:
@@ -37,8 +37,8 @@ def _facts(catalogue: Catalogue, title: str) -> list[str]:
 
 
 def html_of(catalogue: Catalogue, title: str, empty: int) -> str:
-    """The facts, and a table of the first and the last rows. `empty` is the integer that does not
-    apply."""
+    """The facts, and a table of the first and the last rows. `empty` is the integer that stands for
+    no value."""
     array, columns = catalogue.array, catalogue.columns
     n_first = len(array) if len(array) <= _MOST_ROWS else _MOST_ROWS // 2
     first, last = array[:n_first], array[max(n_first, len(array) - _MOST_ROWS // 2) :]

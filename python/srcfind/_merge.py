@@ -12,11 +12,9 @@ from srcfind._catalogue import Catalogue, _read
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of the rows of merged catalogues.
-
-    images and rows are those of the merged catalogue, duplicates the rows that were left out or
-    marked. without_beam and without_sky: images whose duplicates are not found, since they have no
-    beam (and no radius is given), or no sky coordinates.
+    """The numbers of a merge. images and rows: in the merged catalogue. duplicates: rows that were
+    left out or marked. without_beam and without_sky: images in which duplicates cannot be found,
+    because they have no beam (and no radius is given), or no sky coordinates.
     """
 
     images: int
@@ -35,22 +33,21 @@ def merge(
     duplicates: str = "drop",
     threads: int | None = None,
 ) -> Merged:
-    """Merges the catalogues of images into one file, in which a source that several images have is
-    there once.
+    """Merges the catalogues of images into one file. A source of several images has one row.
 
-    catalogues are those of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv, json
-    or fits; the rows are in their order. With a dict, its keys are what the column Image has: else
-    this is the path of the image or, where two images have the same one or a file does not tell it,
-    the path of the file. Catalogues of arrays need a dict.
+    catalogues has catalogues of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv,
+    json or fits; rows keep their order. The column Image has the keys of a dict. Without a dict, it
+    has the path of the image; the path of the catalogue's file if two images have the same path, or
+    if the file does not have it. Catalogues of arrays need a dict.
 
     The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The
-    file is written whole or not at all, and replaces the one that is there; not one of the
-    catalogues, and no FITS file that is no catalogue.
+    file is written whole or not at all. It replaces an existing file, but none of the catalogues,
+    and no FITS file that is no catalogue.
 
-    Rows of different images within radius arcseconds are one source; None stands for half of the
-    beam's major axis, and does not suit CSV files, which do not tell the beam. duplicates, the rows
-    that another image has better, are "drop"ped, or "keep" has them with flag 256 (`man srcfind`,
-    MERGED CATALOGUES). Python's other threads run meanwhile.
+    Rows of different images within radius arcseconds are one source. None stands for half of the
+    beam's major axis; CSV files need a radius, since they do not have the beam. Duplicates are rows
+    that another image has better: duplicates="drop" leaves them out, "keep" gives them flag 256
+    (`man srcfind`, MERGED CATALOGUES). Python's other threads run during the merge.
 
     Raises InputError for a file that cannot be read, and for images of different units, frames or
     columns; OptionError for a wrong option or a radius that is needed; OutputError and

@@ -16,7 +16,7 @@ from srcfind._files import TemporaryFiles
 _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
 
 
-# What the command has options for, and Python something else.
+# Options of the command, and what Python has instead.
 _ELSEWHERE = {
     "cpu": 'device="cpu"',
     "gpu": "device=0",
@@ -64,10 +64,9 @@ def _check_names(names: Iterable[str]) -> None:
 
 
 def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
-    """Options of the library; None stands for an option's default. Arrays and tables are written to
-    `files`.
-
-    Raises TypeError for a name or type that no option has, and OptionError for a wrong value.
+    """Makes the options of the library. None stands for the default of an option. Arrays and tables
+    are written to `files`. Raises TypeError for an unknown name or a wrong type, and OptionError
+    for a wrong value.
     """
     _check_names(given)
     options = ffi.gc(lib.srcfind_options_create(), lib.srcfind_options_destroy)
@@ -89,8 +88,7 @@ def _value_of(options: Any, name: Any) -> str:
 
 
 def shaping_options(options: Any, files: TemporaryFiles) -> dict[str, str]:
-    """The options that change a catalogue, with the texts of their values; without those that are
-    not set."""
+    """The options that shape a catalogue, with the texts of their values; without those not set."""
     values = {
         name: _value_of(options, option.name)
         for name, option in _KNOWN.items()

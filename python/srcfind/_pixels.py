@@ -15,18 +15,18 @@ from srcfind._hdus import choose_hdu, choose_plane, is_hdu, is_hdu_list
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MaskedArray: Any = np.ma.MaskedArray  # which has types in the newest versions of NumPy alone
+MaskedArray: Any = np.ma.MaskedArray  # has types only in the newest versions of NumPy
 
 _FLOAT32 = (2, 32, 1)  # a DLDataType: kDLFloat, bits, lanes
 _CUDA, _CUDA_MANAGED = 2, 13  # of a DLDeviceType
-_LEGACY_STREAM = 1  # CUDA's default stream, as DLPack names it
+_LEGACY_STREAM = 1  # the number of CUDA's default stream in DLPack
 _NATIVE = "<" if sys.byteorder == "little" else ">"
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
-# The cards that a WCS writes, or would write if it had them, and the axes in their names.
+# The cards that a WCS may write, and the axes in their names.
 _COORDINATES = re.compile(
     r"(WCSAXES|(CTYPE|CRVAL|CRPIX|CDELT|CUNIT|CROTA)\d+|(PC|CD|PV|PS)\d+_\d+|LONPOLE|LATPOLE"
     r"|RADESYS|EQUINOX|EPOCH|[AB]P?_(ORDER|DMAX|\d+_\d+))$"
@@ -34,12 +34,12 @@ _COORDINATES = re.compile(
 
 
 class Pixels(NamedTuple):
-    """A struct srcfind_pixels, and what has to live as long."""
+    """A struct srcfind_pixels, and the objects that must live as long."""
 
     struct: Any
     owners: tuple[Any, ...]
     on_device: bool = False
-    device: int | None = None  # the number of the CUDA device, if the array tells it
+    device: int | None = None  # the number of the CUDA device, if the array has it
     stream: int = 0
 
 
@@ -66,8 +66,8 @@ def _copy(header: Any) -> Any:
 
 
 def _with_unit(header: Any, image: Any) -> Any:
-    """The header, with the unit of an array that has one (astropy's Quantity) unless it has a
-    BUNIT."""
+    """The header. If it has no BUNIT, it gets the unit of an array that has one (astropy's
+    Quantity)."""
     unit: Any = getattr(image, "unit", None)
     if not hasattr(unit, "to_string"):
         return header
@@ -77,11 +77,11 @@ def _with_unit(header: Any, image: Any) -> Any:
 
 
 def _with_coordinates(header: Any, wcs: Any) -> Any:
-    """The cards of a header, and those of a WCS in place of its own coordinates."""
+    """The cards of a header, with the coordinates of a WCS in place of its own."""
     if not hasattr(wcs, "to_header"):
         raise TypeError(f"wcs: a WCS of astropy, and not {type(wcs).__name__}")
     cards = _copy(header)
-    of_others = False  # cards of further axes, as the frequency of a cube, stay
+    of_others = False  # cards of further axes stay, as the frequency of a cube
     for keyword in {keyword for keyword in cards if _COORDINATES.match(keyword)}:
         axes = [int(number) for number in re.findall(r"\d+", keyword)]
         if axes and min(axes) > wcs.naxis:
@@ -130,8 +130,8 @@ def _pixels(plane: _Plane, owner: Any, header: Any, wcs: Any, **where: Any) -> P
 
 
 def _axes(shape: Sequence[int]) -> int:
-    """How many leading axes of length 1 an image has before its two; ValueError if others are
-    there, or no pixels."""
+    """The number of leading axes, which must have length 1. ValueError if one is longer, or if
+    there are no pixels."""
     extra = len(shape) - 2
     if 0 in shape:
         size = " x ".join(str(n) for n in reversed(shape))
@@ -158,7 +158,7 @@ def _is_readable(array: NDArray[Any]) -> bool:
 
 
 def _on_host(image: Any) -> NDArray[Any]:
-    """A two-dimensional float32 array: the image itself where that is one."""
+    """A two-dimensional float32 array: the image itself if possible, else a copy."""
     array = image if isinstance(image, MaskedArray) else np.asarray(image)
     if array.dtype.kind not in "iuf":
         what = (
@@ -170,7 +170,7 @@ def _on_host(image: Any) -> NDArray[Any]:
             f"an image is a path, an array of real numbers, an HDU or an open FITS file, and not {what}"
         )
     array = array[(0,) * _axes(array.shape)]
-    with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
+    with np.errstate(over="ignore"):  # too large for float32: infinite, and so blank
         plane = array.astype(np.float32).filled(np.nan) if isinstance(array, MaskedArray) else array
         return plane if _is_readable(plane) else np.ascontiguousarray(plane, np.float32)
 
@@ -204,7 +204,7 @@ def _device_plane(
 
 
 def _from_dlpack(image: Any, device: int, header: Any, wcs: Any) -> Pixels:
-    """The capsule, which is not consumed, has the tensor deleted when it is destroyed itself."""
+    """The capsule is not consumed: when Python destroys it, it deletes the tensor."""
     capsule = image.__dlpack__(stream=_LEGACY_STREAM)
     tensor = ffi.cast("DLManagedTensor *", _capsule_pointer(capsule, b"dltensor")).dl_tensor
     if (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes) != _FLOAT32:
@@ -241,20 +241,21 @@ def _from_interface(image: Any, header: Any, wcs: Any) -> Pixels:
 
 
 def _is_nddata(image: Any) -> bool:
-    """Whether an image is an NDData or CCDData of astropy, or has what these have beside an
-    array."""
+    """Whether an image is an NDData or CCDData of astropy, or has the same attributes."""
     return not isinstance(image, np.ndarray) and all(
         hasattr(image, name) for name in ("data", "mask", "wcs", "unit")
     )
 
 
 def _masked(values: Any, mask: Any) -> Any:
-    """An array, masked where mask is True, which is one for each pixel or one for all."""
+    """An array that is masked where mask is True. mask is one value for each pixel, or one for
+    all."""
     return MaskedArray(values, np.broadcast_to(np.asarray(mask, bool), np.shape(values)))
 
 
 def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
-    """Array, header and WCS of an NDData. Its unit is newer than the BUNIT of its own header."""
+    """Array, header and WCS of an NDData. The unit of the NDData counts, not the BUNIT of its
+    header."""
     own: Any = getattr(image, "meta", None)
     if header is None and hasattr(own, "cards"):
         header = own.copy()
@@ -267,8 +268,8 @@ def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
 def pixels_of(
     image: Any, header: Any = None, wcs: Any = None, hdu: str = "", plane: str = ""
 ) -> Pixels:
-    """The pixels of an array, HDU or open file, of which these options choose HDU and plane;
-    srcfind.find says of which."""
+    """The pixels of an array, an HDU or an open file. hdu and plane choose among those of a file,
+    as srcfind.find says."""
     if is_hdu_list(image):
         image = choose_hdu(image, hdu)
     if is_hdu(image):

@@ -1,7 +1,5 @@
-"""The options of a search and the types of their values: what editors complete and type checkers
-look at.
-
-A search itself reads none of this: _options.py and the library check what they are given.
+"""The options of a search and the types of their values, for editors and type checkers. A search
+does not use them: _options.py and the library check the values.
 """
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from astropy.table import Table
 
-# Union and not |, which Python 3.9 does not know where it runs a line.
+# Union and not |: Python 3.9 runs these lines, and does not know | there.
 Flag = Union[bool, np.bool_]
 Whole = Union[int, np.integer[Any]]
 Number = Union[float, Whole, np.floating[Any]]
@@ -24,84 +22,82 @@ Positions = Union[Path, "Table"]
 
 
 class Options(TypedDict, total=False):
-    """The options of `find` and `Finder`, for functions that hand them on: `**options:
-    Unpack[srcfind.Options]`.
-
-    None stands for the default. A str where several numbers can be given is what the command takes,
-    as "60,20".
+    """The options of `find` and `Finder`, to annotate your own functions that pass **options to
+    srcfind: `**options: Unpack[srcfind.Options]`. None stands for the default. Where several
+    numbers are possible, a str has them as in the command: "60,20".
     """
 
     # The options: written by scripts/lists.
-    #: of a sky model: none, source, island [none]
+    #: sky model: patches none, source or island [none]
     patches: Literal["none", "source", "island"] | None
-    #: of its sources where none is measured [-0.8]
+    #: sky model: index where none is measured [-0.8]
     spectral_index: Number | None
     #: clip at median -+ K standard deviations [3]
     kappa: Number | None
     #: a source has a pixel above background + N rms [5]
     threshold: Number | None
-    #: its island grows down to N rms [as --threshold]
+    #: islands extend down to N rms [as --threshold]
     island: Number | None
-    #: subtracted: median, zero, or a value [median]
+    #: subtract median, zero, or a value [median]
     background: Literal["median", "zero"] | Number | None
-    #: the noise, in the map's unit [that of the clip]
+    #: use this rms, in the map's unit [that of the clip]
     rms: Number | None
-    #: background and rms from place to place
+    #: measure background and rms from place to place
     local: Flag | None
-    #: the same, from boxes [15 beams, SIZE / 3]
+    #: as --local, in boxes [15 beams, SIZE / 3]
     rms_box: Whole | Sequence[Whole] | str | None
-    #: map of the rms
+    #: take the rms from this map
     rms_map: Map | None
-    #: map of the background
+    #: take the background from this map
     background_map: Map | None
-    #: 0 where pixels are blank
+    #: ignore pixels where this map is 0 or blank
     mask: Map | None
-    #: detect in this image
+    #: find the sources in FILE, measure in the image
     detect_on: Map | None
-    #: fluxes in the planes of other images
+    #: measure the sources in these images, too
     measure_in: Path | Sequence[Path] | None
     #: pixels of this value are blank, as 0 in mosaics
     blank: Number | None
-    #: pixels touch along edges, or at corners too [4]
+    #: pixels touch along edges (8: or at corners) [4]
     connectivity: Literal[4, 8, "4", "8"] | None
-    #: drop smaller sources [1]
+    #: ignore sources with fewer than N pixels [1]
     min_pixels: Whole | None
-    #: sources of the negated image too
+    #: find the sources of the negated image, too
     negative: Flag | None
-    #: how many of N injected sources are found [2000]
+    #: inject N sources, and count those found [2000]
     completeness: Flag | Whole | None
-    #: of their random places and fluxes [1]
+    #: seed of the random sources of --completeness [1]
     seed: Whole | None
-    #: divide islands at saddles
+    #: divide islands into sources at saddles
     deblend: Flag | None
-    #: fit Gaussians to parts
+    #: as --deblend, and fit a Gaussian to each source
     fit: Flag | None
-    #: peaks stand at least C rms above saddles [1]
+    #: as --deblend: peaks C rms above their saddle [1]
     contrast: Number | None
-    #: Gaussians that overlap so much are a source [1]
+    #: as --fit: Gaussians this close are a source [1]
     group: Number | None
-    #: Gaussians of beam shape: some, none, all [auto]
+    #: as --fit: Gaussians of the beam's shape [auto]
     shapes: Literal["auto", "free", "beam"] | None
-    #: emission wider than the beam [2,4,8 beams]
+    #: find emission wider than the beam [2,4,8 beams]
     scales: Flag | Number | Sequence[Number] | str | None
-    #: fluxes at positions of a catalogue
+    #: measure at the positions of this catalogue
     at: Positions | None
-    #: outside too
+    #: with --at: rows for entries outside, too
     at_all: Flag | None
-    #: beam in arcsec, arcsec, deg [the header's]
+    #: use this beam: arcsec, arcsec, deg [the header's]
     beam: Number | Sequence[Number] | str | None
-    #: HDU to search [the first with an image]
+    #: search this HDU [the first with an image]
     hdu: str | Whole | None
-    #: planes on axes 3, 4, ...: N, A-B, all [1]
+    #: search planes of axes 3, 4, ...: N, A-B, all [1]
     plane: Whole | Sequence[Whole] | None
-    #: widen a saved mask by R pixels
+    #: widen the saved mask by R pixels [0]
     mask_dilate: Whole | None
-    #: fill holes
+    #: fill the holes of the saved mask
     mask_fill: Flag | None
     #: auto, cpu, all, or the number of a GPU [auto]
     device: str | Whole | None
     #: use no more memory of a GPU [all that is free]
     device_memory: Whole | None
-    #: CPU threads [all that the process may use]
+    #: use N CPU threads [all that the process may use]
     threads: Whole | None
     # End of the options.

@@ -707,6 +707,8 @@ def test_sky_models(path, tmp_path):
                 assert (tmp_path / ("ours." + name)).read_text() == (
                     tmp_path / ("theirs." + name)
                 ).read_text()
+        found.write(tmp_path / "ours.txt", format="bbs", overwrite=True)
+        assert (tmp_path / "ours.txt").read_text() == (tmp_path / "ours.skymodel").read_text()
         assert (tmp_path / "ours.cluster").read_text() == (tmp_path / "theirs.cluster").read_text()
     for catalogue, name, error, message in (
         (

@@ -19,7 +19,7 @@
 #include "output/plane_header.h"
 #include "output/save.h"
 
-#define MAP(id, name, suffix, quantity, has_unit, needs) {quantity, has_unit},
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) {quantity, has_unit},
 #define TABLE(id, name, what, kind, extension, columns)
 static const struct {
     enum quantity quantity;

@@ -2,6 +2,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include "cli/help.h"
 #include "cli/plane_ranges.h"
 #include "output/products.h"
 #include "srcfind.h"
@@ -31,7 +32,8 @@ struct cli {
     const char *merge;          /* the merged catalogue; "-": on standard output; NULL: none */
     int merge_duplicates;       /* enum duplicates_choice; NOT_GIVEN: drop */
     bool at_positions;          /* fluxes at given positions are measured */
-    bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
+    bool skip_existing, fail_fast, compare_cpu, quiet, verbose, version;
+    struct help help;
     struct saved save;
     int bench;      /* rounds; 0: no --bench */
     int progress;   /* enum progress_choice */

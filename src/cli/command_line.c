@@ -32,7 +32,19 @@
 
 /* --- the command's own options --- */
 
-enum type { FLAG, PATH, CHOICE, FORMAT, LIST, SAVED, ROUNDS, SHARD, DEVICE_FLAG, OF_LIBRARY };
+enum type {
+    FLAG,
+    PATH,
+    CHOICE,
+    FORMAT,
+    COLUMNS,
+    SAVED,
+    ROUNDS,
+    SHARD,
+    DEVICE_FLAG,
+    HELP,
+    OF_LIBRARY
+};
 
 struct entry {
     const char *name;
@@ -64,9 +76,23 @@ static bool cli_set_choice(struct cli *cli, const struct entry *entry, const cha
     return *choice >= 0;
 }
 
+/* Whether a value asks for the list of all values. */
+static bool asks_for_help(struct cli *cli, const char *text, enum help_topic topic) {
+    if (strcmp(text, "help") != 0)
+        return false;
+    cli->help.topic = topic;
+    return true;
+}
+
+static bool cli_set_columns(struct cli *cli, const struct entry *entry, const char *text) {
+    return asks_for_help(cli, text, HELP_COLUMNS) || cli_set_path(cli, entry, text);
+}
+
 static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text) {
     const struct writer *writer = writer_named(text);
     (void)entry;
+    if (asks_for_help(cli, text, HELP_FORMATS))
+        return true;
     cli->format = writer ? &writer->format : NULL;
     return writer;
 }
@@ -93,6 +119,8 @@ static bool add_saved(struct saved *saved, const char *word, size_t length) {
 static bool cli_set_saved(struct cli *cli, const struct entry *entry, const char *text) {
     struct saved *saved = member_of(cli, entry);
     *saved = (struct saved){.gaussians = false};
+    if (asks_for_help(cli, text, HELP_MAPS))
+        return true;
     for (;; text++) {
         const size_t length = strcspn(text, ",");
         if (!add_saved(saved, text, length))
@@ -147,7 +175,7 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
-    [LIST] = {"a list of columns", cli_set_path},
+    [COLUMNS] = {"a list of columns", cli_set_columns},
     [SAVED] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
                "picture, gaussians",
                cli_set_saved},
@@ -157,10 +185,10 @@ static const struct {
 };
 
 static const struct entry entries[] = {
-#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {name, letter, argument, OF_LIBRARY, 0, initial, values, help},
 #define MACHINE_OPTION SEARCH_OPTION
-#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)                \
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, group)         \
     {name, letter, argument, type, offsetof(struct cli, member), initial, values, help},
 #include "options/options.inc"
 #undef SEARCH_OPTION
@@ -213,23 +241,26 @@ static const char *find_similar(const char *given, size_t length) {
     return of_others ? of_others : near_word(names, ENTRIES, given, length);
 }
 
-/* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
-static bool complain_of(const char *word) {
+/* Reports a name, of `length` characters, that no option has. */
+static bool complain_of_name(const char *given, size_t length) {
     char matching[256];
-    if (strncmp(word, "--", 2) != 0)
-        return access(word, F_OK) == 0
-                   ? complain("there is no option -%c; the file is ./%s", optopt, word)
-                   : complain("there is no option -%c: --help lists all", optopt);
-    const char *given = word + 2;
-    const size_t length = strcspn(given, "=");
     const char *similar = find_similar(given, length);
-    if (find_entry(optopt)) /* a known option, which takes no value */
-        return complain("--%s takes no value", find_entry(optopt)->name);
     if (list_matching(given, length, matching, sizeof matching) > 1)
         return complain("--%.*s may be %s", (int)length, given, matching);
     return similar ? complain("there is no option --%.*s; did you mean --%s?", (int)length, given,
                               similar)
                    : complain("there is no option --%.*s: --help lists all", (int)length, given);
+}
+
+/* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
+static bool complain_of(const char *word) {
+    if (strncmp(word, "--", 2) != 0)
+        return access(word, F_OK) == 0
+                   ? complain("there is no option -%c; the file is ./%s", optopt, word)
+                   : complain("there is no option -%c: --help lists all", optopt);
+    if (find_entry(optopt)) /* a known option, which takes no value */
+        return complain("--%s takes no value", find_entry(optopt)->name);
+    return complain_of_name(word + 2, strcspn(word + 2, "="));
 }
 
 static bool complain_of_value(const struct entry *entry, const char *text) {
@@ -251,7 +282,7 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
         longs[i] = (struct option){entries[i].name, has_argument, NULL, FIRST_INDEX + i};
         if (entries[i].letter) {
             *shorts++ = (char)entries[i].letter;
-            if (entries[i].argument)
+            if (has_argument == required_argument)
                 *shorts++ = ':';
         }
     }
@@ -282,6 +313,40 @@ static bool cli_set_entry(struct cli *cli, const struct entry *entry, const char
            complain("--%s", error.text);
 }
 
+/* The option of a letter, a name, or the first letters of one name alone. */
+static const struct entry *entry_named(const char *name) {
+    const struct entry *found = NULL;
+    const size_t length = strlen(name);
+    int n = 0;
+    if (length <= 1)
+        return find_entry((unsigned char)*name);
+    for (int i = 0; i < ENTRIES; i++) {
+        if (strcmp(entries[i].name, name) == 0)
+            return &entries[i];
+        if (strncmp(entries[i].name, name, length) == 0 && ++n)
+            found = &entries[i];
+    }
+    return n == 1 ? found : NULL;
+}
+
+/* Reads --help=OPTION, or --help and the word behind it: an OPTION, too, unless it names a file. */
+static bool read_help_option(const char *word, struct cli *cli) {
+    const char *name = word + strspn(word, "-");
+    const struct entry *entry = entry_named(name);
+    if (!entry)
+        return !*name || (!optarg && access(word, F_OK) == 0) ||
+               complain_of_name(name, strlen(name));
+    cli->help = (struct help){HELP_OPTION, (int)(entry - entries)};
+    optind += !optarg;
+    return true;
+}
+
+static bool read_help(int argc, char **argv, bool is_letter, struct cli *cli) {
+    const bool ends = optind >= argc || strcmp(argv[optind], "--") == 0;
+    cli->help.topic = is_letter ? HELP_DAILY : HELP_ALL;
+    return is_letter || (!optarg && ends) || read_help_option(optarg ? optarg : argv[optind], cli);
+}
+
 static bool read_options(int argc, char **argv, struct cli *cli) {
     struct option longs[ENTRIES + 1];
     char shorts[2 * ENTRIES + 2];
@@ -298,7 +363,8 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
                             entry ? entry->argument : "?");
         if (!entry)
             return complain_of(argv[optind > at ? optind - 1 : at]);
-        if (!cli_set_entry(cli, entry, optarg))
+        if (entry->type == HELP ? !read_help(argc, argv, value == entry->letter, cli)
+                                : !cli_set_entry(cli, entry, optarg))
             return false;
         cli->given |= UINT64_C(1) << (entry - entries);
     }
@@ -429,7 +495,7 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
         return EXIT_IMAGE;
     }
     if (!words_are_options(argc, argv) || !read_options(argc, argv, cli) ||
-        !options_go_together(cli))
+        !(cli->help.topic || options_go_together(cli)))
         return EXIT_USAGE;
     if (!names_file(cli))
         cli->output = NULL;
@@ -442,64 +508,4 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
 void command_line_clear(struct cli *cli) {
     srcfind_options_destroy(cli->find);
     cli->find = NULL;
-}
-
-/* --- help --- */
-
-enum { HELP_COLUMN = 30, HEAD = 128 };
-
-/* Adds `-k, --kappa` to the head of a line, after `before`. */
-static void add_names(const struct entry *e, const char *before, char *head) {
-    const char letter[] = {'-', (char)e->letter, ',', ' ', '\0'};
-    texts_append(head, HEAD, "%s%s--%s", before, e->letter ? letter : "", e->name);
-}
-
-/* Options that share the line of the one before. */
-static bool shares_line(const struct entry *e) {
-    static const char *const names[] = {"background-map", "detect-on", "fit",         "at-all",
-                                        "mask-fill",      "merge",     "compare-cpu", "gpu",
-                                        "verbose",        "help"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(e->name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static void add_argument(const struct entry *e, char *head) {
-    if (e->argument)
-        texts_append(head, HEAD, "%s%s", e->argument[0] == '[' ? "" : " ", e->argument);
-}
-
-/* Writes the line of an option and of those that share it. Returns their number. An argument stands
- * behind the last of those that have it. */
-static int write_entries(const struct entry *e, int most, FILE *stream) {
-    char head[HEAD] = "";
-    int n = 1;
-    add_names(e, e->letter ? "  " : "      ", head);
-    for (; n < most && shares_line(&e[n]); n++) {
-        if (!e[n].argument)
-            add_argument(&e[n - 1], head);
-        add_names(&e[n], ", ", head);
-    }
-    add_argument(&e[n - 1], head);
-    fprintf(stream, "%-*s  %s", HELP_COLUMN - 2, head, e->help);
-    for (int i = 1; i < n; i++)
-        fprintf(stream, ", %s", e[i].help);
-    if (e->initial)
-        fprintf(stream, " [%s]", e->initial);
-    fputc('\n', stream);
-    return n;
-}
-
-void command_line_help(FILE *stream) {
-    fputs("Usage: srcfind [OPTION]... IMAGE...\n"
-          "  srcfind image.fits -o catalogue.csv               one image\n"
-          "  srcfind tiles/*.fits -o catalogues/               a night's tiles\n"
-          "  srcfind -l -i 3 --save rms image.fits -o c.vot    local noise, with its map\n"
-          "  srcfind image.fits -f table                       a rounded table for reading\n"
-          "\n",
-          stream);
-    for (int i = 0; i < ENTRIES;)
-        i += write_entries(&entries[i], ENTRIES - i, stream);
-    fputs("Columns, formulas, exit statuses: man srcfind\n", stream);
 }

@@ -22,7 +22,4 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
 /* True if only the CPU can search: with maps of rms or background. */
 bool command_line_is_for_cpu(const struct cli *cli);
 
-/* Writes the text of --help. */
-void command_line_help(FILE *stream);
-
 #endif

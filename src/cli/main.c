@@ -11,9 +11,9 @@ const char PROGRAM[] = "srcfind";
 
 static int run_command(const struct cli *cli) {
     const struct messages messages = messages_for(cli);
-    if (cli->help || cli->version) {
-        if (cli->help)
-            command_line_help(stdout);
+    if (cli->help.topic || cli->version) {
+        if (cli->help.topic)
+            help_write(&cli->help, stdout);
         else
             puts(srcfind_versions());
         return messages_written(&messages, true);

@@ -36,13 +36,15 @@ static const char HELP[] =
     "  srcfind-merge out/*.fits -o survey.vot             catalogues of a survey's tiles\n"
     "  srcfind-merge out/*.csv --radius 3 -o survey.csv   CSV does not tell the beam\n"
     "\n"
-    "  -o, --output FILE                the merged catalogue: csv, json, vot, fits, ecsv\n"
-    "      --radius ARCSEC              rows nearer than this are one source [half a beam]\n"
-    "      --merge-duplicates drop|keep rows that another image has better [drop]\n"
-    "      --files-from LIST            catalogues in a list, one a line (-: standard input)\n"
-    "  -0, --null                       paths in the list end with NUL characters\n"
-    "  -q, --quiet                      errors only\n"
-    "  -V, --version, -h, --help        versions of srcfind and libraries, this text\n"
+    "  -o, --output FILE        the merged catalogue: csv, json, vot, fits, ecsv\n"
+    "      --radius ARCSEC      rows nearer than this are one source [half a beam]\n"
+    "      --merge-duplicates drop|keep  rows that another image has better [drop]\n"
+    "      --files-from LIST    catalogues in a list, one a line (-: standard input)\n"
+    "  -0, --null               paths in the list end with NUL characters\n"
+    "  -q, --quiet              write errors only\n"
+    "  -V, --version            show versions of srcfind and libraries\n"
+    "  -h, --help               show this help\n"
+    "\n"
     "Catalogues are read from csv, ecsv, json and fits. More: man srcfind-merge\n";
 
 enum { RADIUS = 256, DUPLICATES, FILES_FROM };

@@ -423,11 +423,11 @@ static const struct entry {
     enum type type;
     size_t offset;
 } entries[] = {
-#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {{name, argument, initial, values, help, true}, type, offsetof(struct options, member)},
-#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help)                \
+#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, group)         \
     {{name, argument, initial, values, help, false}, type, offsetof(struct options, member)},
-#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, group)
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION

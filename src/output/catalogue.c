@@ -14,6 +14,7 @@ struct srcfind_catalogue *catalogue_create(void) {
         free(sources);
         return NULL;
     }
+    options_default(&all->result.options);
     all->made[TABLE_OF_SOURCES] = sources;
     sources->all = all;
     options_default(&all->result.options);

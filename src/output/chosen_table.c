@@ -64,6 +64,10 @@ static const struct srcfind_column of_facts[FACTS] = {
     [IMAGE] = {"Image", NULL, "meta.id;meta.file", "path of the image", SRCFIND_STRING, NULL},
 };
 
+const struct srcfind_column *chosen_table_fact(int i) {
+    return i < FACTS ? &of_facts[i] : NULL;
+}
+
 static enum fact find_fact(const char *name) {
     enum fact fact = 0;
     while (fact < FACTS && strcmp(of_facts[fact].name, name) != 0)

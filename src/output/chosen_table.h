@@ -16,4 +16,7 @@ enum srcfind_status chosen_table_make(const struct result *result, const struct 
 enum srcfind_status chosen_table_check(const struct column_list *list,
                                        const struct options *options, struct error *error);
 
+/* What --columns takes beside the columns of sources: the i-th; NULL after the last. */
+const struct srcfind_column *chosen_table_fact(int i);
+
 #endif

@@ -16,6 +16,14 @@ static const struct {
 
 enum { LISTS = sizeof lists / sizeof *lists };
 
+const char *column_list_name(int i) {
+    return i < LISTS ? lists[i].name : NULL;
+}
+
+const char *column_list_text(int i) {
+    return i < LISTS ? lists[i].text : NULL;
+}
+
 bool column_list_exists(const char *name) {
     for (int i = 0; i < LISTS; i++)
         if (ascii_same(name, lists[i].name))

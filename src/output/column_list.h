@@ -27,6 +27,11 @@ struct column_list {
 enum srcfind_status column_list_read(const char *text, struct column_list *list,
                                      struct error *error);
 
+/* The name and the text of the i-th list @NAME; NULL after the last. A text begins with a comment
+ * of one line: `# ` and what the list is. */
+const char *column_list_name(int i);
+const char *column_list_text(int i);
+
 /* Whether there is a list @NAME. */
 bool column_list_exists(const char *name);
 

@@ -47,6 +47,7 @@ static const char *const suffixes[] = {".csv", ".csv.gz", NULL};
 
 const struct writer csv_writer = {
     .format = {"csv", suffixes},
+    .about = "comma-separated values",
     .is_table = true,
     .first = "Source_id,",
     .last = "\n",

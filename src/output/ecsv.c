@@ -81,6 +81,7 @@ static size_t ecsv_rows(const struct table *table, const struct rows *rows, char
 
 const struct writer ecsv_writer = {
     .format = {"ecsv", suffixes},
+    .about = "enhanced CSV of astropy, with units",
     .is_table = true,
     .first = "# %ECSV 1.0\n",
     .last = "\n",

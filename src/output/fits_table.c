@@ -176,6 +176,7 @@ static const char *const suffixes[] = {".fits", ".fit", NULL};
 
 const struct writer fits_writer = {
     .format = {"fits", suffixes},
+    .about = "FITS binary table",
     .is_table = true,
     .is_binary = true,
     .is_whole = fits_is_whole,

@@ -366,6 +366,7 @@ static const char *const suffixes[] = {".json", ".json.gz", NULL};
 
 const struct writer json_writer = {
     .format = {"json", suffixes},
+    .about = "JSON, with all metadata",
     .is_table = true,
     .first = "{\"srcfind\":",
     .last = "]}\n",

@@ -3,7 +3,7 @@
 #define PRODUCTS_H
 
 /* In the order of products.inc: srcfind_map(i) is that of enum map. */
-#define MAP(id, name, suffix, quantity, has_unit, needs) MAP_##id,
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) MAP_##id,
 #define TABLE(id, name, what, kind, extension, columns)
 enum map {
 #include "output/products.inc"
@@ -12,7 +12,7 @@ enum map {
 #undef MAP
 #undef TABLE
 
-#define MAP(id, name, suffix, quantity, has_unit, needs)
+#define MAP(id, name, suffix, quantity, has_unit, needs, about)
 #define TABLE(id, name, what, kind, extension, columns) TABLE_##id,
 enum table_id {
 #include "output/products.inc"
@@ -25,7 +25,7 @@ enum table_id {
 enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
 
 extern const struct map_product {
-    const char *name, *suffix;
+    const char *name, *suffix, *about; /* about: one line of help */
     enum map_needs needs;
 } map_products[MAPS];
 

@@ -98,6 +98,8 @@ static const char *const reg_suffixes[] = {".reg", ".reg.gz", NULL}, *const crtf
 
 const struct writer reg_writer = {
     .format = {"reg", reg_suffixes},
+    .about = "regions of DS9",
+    .alias = "ds9",
     .first = "# Region file format: DS9",
     .last = "\n",
     .begin = reg_begin,
@@ -107,6 +109,7 @@ const struct writer reg_writer = {
 
 const struct writer crtf_writer = {
     .format = {"crtf", crtf_suffixes},
+    .about = "regions of CASA",
     .first = "#CRTFv0",
     .last = "\n",
     .begin = crtf_begin,

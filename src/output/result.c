@@ -59,6 +59,7 @@ static void clear_planes(struct measured_planes *planes) {
 }
 
 void result_clear(struct result *result) {
+    options_clear(&result->options);
     sources_clear(&result->sources);
     clear_planes(&result->planes);
     free(result->injections.all);

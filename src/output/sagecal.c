@@ -86,6 +86,7 @@ static const struct beside clusters = {".cluster", "list of clusters", sagecal_c
 
 const struct writer sagecal_writer = {
     .format = {"sagecal", suffixes},
+    .about = "sky model of SAGECal, with a list of clusters",
     .is_sky_model = true,
     .first = "# srcfind sky model for SAGECal",
     .last = "\n",

@@ -69,6 +69,8 @@ static const char *const suffixes[] = {".skymodel", NULL};
 
 const struct writer skymodel_writer = {
     .format = {"skymodel", suffixes},
+    .about = "sky model of makesourcedb and DP3",
+    .alias = "bbs",
     .is_sky_model = true,
     .first = "FORMAT = Name, Type, ",
     .last = "\n",

@@ -66,6 +66,7 @@ static const char *const suffixes[] = {".txt", NULL};
 
 const struct writer table_writer = {
     .format = {"table", suffixes},
+    .about = "rounded table for reading",
     .first = "  Source",
     .last = "\n",
     .begin = table_begin,

@@ -219,6 +219,7 @@ static const char *const suffixes[] = {".vot",        ".votable", ".xml", ".vot.
 
 const struct writer votable_writer = {
     .format = {"votable", suffixes},
+    .about = "VOTable",
     .is_table = true,
     .first = "<?xml version=\"1.0\" encod",
     .last = "</RESOURCE>\n</VOTABLE>\n",

@@ -10,7 +10,8 @@ const int n_writers = sizeof writers / sizeof *writers;
 const struct writer *writer_named(const char *name) {
     for (int i = 0; i < n_writers; i++) {
         const struct srcfind_format *format = &writers[i]->format;
-        if (!name || ascii_same(name, format->name))
+        const char *alias = writers[i]->alias;
+        if (!name || ascii_same(name, format->name) || (alias && ascii_same(name, alias)))
             return writers[i];
         for (const char *const *suffix = format->suffixes; *suffix; suffix++)
             if (ascii_same(name, *suffix + 1))

@@ -14,6 +14,8 @@ struct beside {
 
 struct writer {
     struct srcfind_format format;
+    const char *about;        /* one line of help */
+    const char *alias;        /* another name of the format, or NULL */
     const char *first, *last; /* the first and last bytes of each file; at most 32 each */
     bool is_table;            /* it has all columns of each row */
     bool is_sky_model;        /* its rows are those of sky_model.h; never compressed */
@@ -36,8 +38,8 @@ struct writer {
 extern const struct writer *const writers[];
 extern const int n_writers;
 
-/* The writer of a format, by its name or a suffix without the dot, in letters of any case; the
- * default writer for NULL. Returns NULL if there is no such format. */
+/* The writer of a format, by its name, its alias or a suffix without the dot, in letters of any
+ * case; the default writer for NULL. Returns NULL if there is no such format. */
 const struct writer *writer_named(const char *name);
 
 /* The maximum length of a formatted row of a catalogue. */

@@ -730,7 +730,7 @@ class Reports(FaultCase):
         )
 
     def test_help_and_version(self):
-        for option in ("--help", "--version"):
+        for option in ("-h", "--help", "--help=bench", "--columns=help", "--version"):
             self.check_report([option], ["memory", "flush"])
 
     @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")

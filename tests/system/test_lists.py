@@ -99,7 +99,7 @@ class Lists(t.unittest.TestCase):
         self.change(
             OPTIONS,
             BEFORE_BLANK,
-            'SEARCH_OPTION("smooth", \'s\', "MAJ[,MIN]", NUMBER, smooth, "7", NULL, "help")\n'
+            'SEARCH_OPTION("smooth", \'s\', "MAJ[,MIN]", NUMBER, smooth, "7", NULL, "help", INPUT)\n'
             + BEFORE_BLANK,
         )
         self.assert_wrong("src/options/options.text", "[smooth]")
@@ -129,7 +129,8 @@ class Lists(t.unittest.TestCase):
         self.change(
             OPTIONS,
             BEFORE_BLANK,
-            'MACHINE_OPTION("speed", 0, NULL, FLAG, speed, NULL, NULL, "help")\n' + BEFORE_BLANK,
+            'MACHINE_OPTION("speed", 0, NULL, FLAG, speed, NULL, NULL, "help", DEVICE)\n'
+            + BEFORE_BLANK,
         )
         self.change(OPTION_TEXTS, "[blank]\n", "[speed]\nBe fast.\n\n[blank]\n")
         self.assert_changes("man/srcfind.1", SIGNATURES)
@@ -220,7 +221,7 @@ class Lists(t.unittest.TestCase):
         for name, old in (
             ("man/srcfind.1", "Number of pixels."),
             ("README.md", "| number of pixels |"),
-            (SIGNATURES, "    #: drop smaller sources"),
+            (SIGNATURES, "    #: ignore sources with fewer"),
         ):
             whole = self.text(name)
             self.change(name, old, old.replace("pixels", "islands").replace("sources", "islands"))

@@ -1,4 +1,4 @@
-"""The catalogues of a report's tiles: the few columns that comparing neighbours needs."""
+"""The catalogues of a report's tiles: the columns that are needed to compare neighbours."""
 from __future__ import annotations
 
 import csv
@@ -25,19 +25,19 @@ _UNSURE = 1 | 2 | 16 | 32 | 64 | 256 | 512
 
 @dataclass
 class Sources:
-    """Positions (unit vectors), fluxes and S/N of those sources of a tile that can be compared, and
-    its blank pixels."""
+    """Positions (unit vectors), fluxes and S/N of the sources of a tile that can be compared; and
+    the share of blank pixels."""
 
     frame: str
     positions: NDArray[Any]
     flux: NDArray[Any]
     snr: NDArray[Any]
-    blank: float = math.nan  # share of the pixels
+    blank: float = math.nan  # share of blank pixels
 
 
 def find_catalogue(report: Report, tile: Tile) -> Path | None:
-    """The file of a tile's catalogue: its path as it was written, from this directory or from that
-    of the report."""
+    """The file of a tile's catalogue. A relative path is looked for from this directory, and from
+    the directory of the report."""
     written = tile.text("catalogue")
     if not written or "\0" in written:
         return None
@@ -52,7 +52,7 @@ def _open(path: Path) -> TextIO:
 
 
 def _column(rows: list[dict[str, Any]], name: str, missing: float = math.nan) -> NDArray[Any]:
-    """A column as numbers, of rows whose cells may be texts, empty, or not there."""
+    """A column as numbers. Cells of rows may be texts, empty, or missing."""
 
     def value(cell: Any) -> float:
         return number(str(cell)) if cell not in (None, "") else missing
@@ -117,11 +117,11 @@ def _read_table(path: Path) -> Sources | None:
 
 
 def read_sources(path: Path) -> Sources | None:
-    """The sources of a catalogue in any format that has columns; None where they cannot be
-    compared, whatever is the cause."""
+    """The sources of a catalogue in any format that has columns. None if they cannot be compared,
+    for any reason."""
     kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     reader = {".json": _read_json, ".csv": _read_csv}.get(kind.lower(), _read_table)
     try:
         return reader(path)
-    except Exception:  # of astropy's readers, too: a broken catalogue is one that is missing
+    except Exception:  # errors of astropy's readers, too: a broken catalogue counts as missing
         return None

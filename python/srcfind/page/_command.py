@@ -152,12 +152,13 @@ def _reference(options: argparse.Namespace) -> ReferenceOptions | None:
 
 
 def _say(message: str) -> None:
-    """Writes a line; names of files may have characters that end it, or that a terminal obeys."""
+    """Writes a line. Names of files may have newlines and control characters: these are
+    replaced."""
     print("srcfind-page:", "".join(c if c.isprintable() else "?" for c in message), file=sys.stderr)
 
 
 def _write_catalogue(path: Path, page: Path, options: argparse.Namespace) -> None:
-    """Writes the page of a catalogue, and says what is missing there."""
+    """Writes the page of a catalogue, and a message about each part that is missing."""
     from srcfind.page._catalogue import write_catalogue_page
 
     messages = write_catalogue_page(path, page, _reference(options))
@@ -167,7 +168,7 @@ def _write_catalogue(path: Path, page: Path, options: argparse.Namespace) -> Non
 
 
 def _write_night(path: Path, page: Path, options: argparse.Namespace) -> None:
-    """Writes the page of a report, perhaps with those of its tiles."""
+    """Writes the page of a report, and on request the pages of its tiles."""
     from srcfind.page._night import write_night_page
 
     def write_tile(catalogue: Path, beside: Path) -> None:
@@ -190,7 +191,7 @@ def _page_of(options: argparse.Namespace, path: Path) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; 0: all pages are written, 1: one at least is not, 2: wrong usage (by
+    """Runs the command. Exit status 0: all pages are written, 1: some are not, 2: wrong usage (from
     argparse)."""
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -218,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             (_write_night if path.suffix == ".csv" else _write_catalogue)(path, page, options)
         except OtherTable as error:
             _say(str(error))
-            status = status if len(options.files) > 1 else 1  # out/*.json names such tables, too
+            status = status if len(options.files) > 1 else 1  # out/*.json also matches such tables
         except PageError as error:
             _say(str(error))
             status = 1

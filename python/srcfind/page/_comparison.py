@@ -34,16 +34,16 @@ _FRAMES = (("RA", "DEC"), ("GLON", "GLAT"))
 # flags of sources that are not compared: cut off, one pixel, negative, not fitted, ...
 _UNSURE = 1 | 2 | 32 | 64 | 256 | 512
 _ERROR_OF_MEDIAN, _MAD = 1.2533, 1.4826
-_SHIFTS, _FAR = 8, 10  # of the catalogue, by so many radii, for matches by chance
-_FEW = 5  # matches that make a median in a bin
+_SHIFTS, _FAR = 8, 10  # the catalogue is shifted by so many radii, to count matches by chance
+_FEW = 5  # least matches for a median in a bin
 _BINS = 6
 _MOST_BY_CHANCE = 0.05  # of the matches
 
 
 @dataclass(frozen=True)
 class Median:
-    """A median, its error, and the scatter of a single value, from the median absolute
-    deviation."""
+    """A median, its error, and the scatter of single values (from the median absolute
+    deviation)."""
 
     value: float
     error: float
@@ -61,12 +61,11 @@ def median(values: Array) -> Median:
 
 @dataclass(frozen=True)
 class Matches:
-    """The sources that both have: offsets of the catalogue from the reference (arcsec east, north),
-    ratios of its fluxes to those of the reference (None without), S/N, and the place relative to
-    the middle of the catalogue (degrees east, north).
-
-    by_chance: how many matches the positions would have without any connection. ratio_factor: by
-    which fluxes of the reference were multiplied to be those at the catalogue's frequency (Hz)."""
+    """The matched sources: offsets, catalogue less reference (arcsec east, north); flux ratios,
+    catalogue over reference (None without fluxes); S/N; and positions relative to the middle of the
+    catalogue (degrees east, north). by_chance: the number of matches that unrelated positions would
+    have. ratio_factor: the factor that takes fluxes of the reference to the catalogue's frequency
+    (Hz)."""
 
     n_sources: int
     n_reference: int
@@ -84,7 +83,7 @@ class Matches:
 
 
 def _radius(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
-    """In arcsec: as given, else the largest beam's major axis."""
+    """The radius of matches in arcsec: as given, else the major axis of the largest beam."""
     if options.radius is not None:
         return options.radius
     beams = [
@@ -101,7 +100,7 @@ def _radius(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
 
 
 def _frequency(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
-    """That of the catalogue, in Hz; NaN where it is not needed."""
+    """The frequency of the catalogue in Hz; NaN if it is not needed."""
     if options.frequency is None:
         return math.nan
     own = options.own_frequency or number(catalogue.image, "frequency_hz")
@@ -113,7 +112,7 @@ def _frequency(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
 
 
 def _ratio_factor(options: ReferenceOptions, own: float) -> float:
-    """By which a flux of the reference is multiplied; 1 where no frequency is given."""
+    """The factor for fluxes of the reference; 1 if no frequency is given."""
     if options.frequency is None or options.spectral_index is None:
         return 1.0
     return float((own / options.frequency) ** options.spectral_index)
@@ -151,13 +150,13 @@ def _by_chance(positions: Array, reference: Array, radius: float) -> float:
 
 
 def _own_fluxes(catalogue: CatalogueFile, rows: Array) -> Array | None:
-    """Total fluxes in Jy; None where their unit is none of flux densities."""
+    """Total fluxes in Jy; None if their unit is no unit of flux density."""
     factor = jansky(catalogue.unit("Total_flux")) if catalogue.has("Total_flux") else math.nan
     return catalogue.reals("Total_flux")[rows] * factor if math.isfinite(factor) else None
 
 
 def match(catalogue: CatalogueFile, reference: Reference, options: ReferenceOptions) -> Matches:
-    """Finds the sources that both have, and no doubt about which is which."""
+    """Finds the sources that both catalogues have, where the match is certain."""
     positions, rows = _sources(catalogue)
     radius, frequency = _radius(options, catalogue), _frequency(options, catalogue)
     factor = _ratio_factor(options, frequency)
@@ -233,8 +232,8 @@ def _summary(found: Matches) -> Table:
 
 
 def _trend(name: str, values: Array, along: Array, ends: tuple[str, str], unit: str) -> str | None:
-    """A sentence about a median that differs between the outer thirds; None where it does not, or
-    where there are too few."""
+    """A sentence if the median differs between the outer thirds. None if it does not, or if there
+    are too few matches."""
     if len(along) < 3 * _FEW:
         return None
     low, high = np.percentile(along, (100 / 3, 200 / 3))
@@ -331,7 +330,7 @@ def _offsets_plot(found: Matches) -> Figure:
 
 
 def _reach(found: Matches, scatters: float) -> float:
-    """How far an axis of offsets reaches (arcsec): the radius at the most."""
+    """The half-width of an axis of offsets (arcsec): at most the radius."""
     widths = [
         abs(of.value) + scatters * of.scatter
         for of in (median(found.offset[:, 0]), median(found.offset[:, 1]))
@@ -436,7 +435,7 @@ def _figures(found: Matches) -> list[Figure]:
 
 
 def _no_fluxes(found: Matches, reference: Reference) -> list[str]:
-    """Why fluxes are not compared, if they are not."""
+    """The reason why fluxes are not compared, or nothing."""
     if found.ratio is not None:
         return []
     return [
@@ -450,7 +449,7 @@ def _no_fluxes(found: Matches, reference: Reference) -> list[str]:
 
 
 def _chance(found: Matches) -> list[str]:
-    """What helps against matches by chance, if they are many."""
+    """Advice if many matches are by chance."""
     if found.by_chance <= _MOST_BY_CHANCE * len(found.offset):
         return []
     return [
@@ -473,7 +472,7 @@ def _about_fluxes(found: Matches, reference: Reference, options: ReferenceOption
 def reference_section(
     catalogue: CatalogueFile, options: ReferenceOptions
 ) -> tuple[Section, list[str]]:
-    """The section of a page about a reference, and messages about what it lacks."""
+    """The section of a page about a reference, and messages about missing parts."""
     reference = read_reference(options, catalogue)
     found = match(catalogue, reference, options)
     title = f"Beside {options.path.name}"

@@ -1,5 +1,4 @@
-"""The sections of a catalogue's page that are plots: sizes, fluxes, counts, and how far they can be
-trusted."""
+"""The plots of a catalogue's page: sizes, fluxes, counts, completeness and reliability."""
 from __future__ import annotations
 
 import math
@@ -31,15 +30,15 @@ from srcfind.page._read import CatalogueFile, number, objects, text
 Array = NDArray[Any]
 
 _NEGATIVE = 32  # in Flags
-_LEAST_COMPLETE = 0.6  # below it, a correction is as large as what is corrected
+_LEAST_COMPLETE = 0.6  # below it, counts are not corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
-_MANY = 1000  # points are small
-_FEW = 5  # sources are not counted
+_MANY = 1000  # more points than this are drawn small
+_FEW = 5  # fewer sources are not counted
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
 
 
 def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
-    """Which sources are those of the negated image."""
+    """Which sources are negative."""
     flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
     return np.asarray((flags & _NEGATIVE) != 0)
 
@@ -51,7 +50,7 @@ def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
 
 
 def _cell(value: Any) -> str:
-    """A number of JSON, as it stands there."""
+    """A number as in the JSON."""
     return "–" if value is None else str(value)
 
 
@@ -121,8 +120,7 @@ def reliability_section(catalogue: CatalogueFile) -> Section:
 
 
 def _by_width(catalogue: CatalogueFile, kind: str) -> dict[float, list[dict[str, Any]]]:
-    """The ranges of `completeness` in which sources were injected, by the width of these
-    (beams)."""
+    """The bins of `completeness` with injected sources, by the width of the sources (beams)."""
     found: dict[float, list[dict[str, Any]]] = {}
     for each in objects(
         catalogue.members.get("completeness"), kind, "width", "low", "high", "injected"
@@ -231,7 +229,7 @@ def _bias_plot(widths: dict[float, list[dict[str, Any]]], label: str) -> Figure:
 
 
 def _no_completeness(catalogue: CatalogueFile) -> list[str]:
-    """Why nothing is known of completeness, and how it would be."""
+    """Why completeness is not known, and which option measures it."""
     if len(catalogue.images) == 1 and math.isfinite(
         number(catalogue.members, "options", "completeness")
     ):
@@ -247,7 +245,7 @@ def _no_completeness(catalogue: CatalogueFile) -> list[str]:
 
 
 def completeness_section(catalogue: CatalogueFile) -> Section:
-    """Which share of injected sources is found, and with which fluxes."""
+    """The share of injected sources that is found, and their fluxes."""
     by_snr, by_flux = _by_width(catalogue, "snr"), _by_width(catalogue, "flux")
     if not by_snr and not by_flux:
         return Section("completeness", "Completeness", _no_completeness(catalogue))
@@ -337,8 +335,8 @@ def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str
 
 
 def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure | None:
-    """Differential counts times S^2.5, in Jy^1.5 / sr. Bins with a source whose weight is NaN have
-    no corrected value."""
+    """Differential counts times S^2.5, in Jy^1.5 / sr. A bin has no corrected value if a source in
+    it has a weight of NaN."""
     edges = np.geomspace(
         flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux)))))
     )
@@ -410,8 +408,7 @@ def counts_section(catalogue: CatalogueFile) -> Section | None:
 
 
 def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Which positive sources are of which class, with labels: by scale, or by the Gaussians of a
-    fit."""
+    """The classes of positive sources, with labels: by scale, or by the number of Gaussians."""
     keep = ~is_negative(catalogue)
     if catalogue.has("Scale"):
         scale = catalogue.reals("Scale")[keep]
@@ -485,7 +482,7 @@ def _sizes_plot(catalogue: CatalogueFile) -> Figure | None:
 
 
 def _residual_plot(catalogue: CatalogueFile) -> Figure | None:
-    """What a fit leaves, in rms, against S/N; None without a fit."""
+    """The residual of fits, in rms, against S/N; None without a fit."""
     if not catalogue.has("Resid_Isl_rms", "Isl_rms", "SNR"):
         return None
     left, rms, snr = _positive_reals(catalogue, "Resid_Isl_rms", "Isl_rms", "SNR")

@@ -1,5 +1,5 @@
-"""Frames of positions: the one that a table names, and positions of a reference in the frame of a
-catalogue."""
+"""Frames of positions: finds the frame of a table, and converts positions of a reference to the
+frame of a catalogue."""
 from __future__ import annotations
 
 import math
@@ -39,7 +39,8 @@ class Frame:
 
     @property
     def of_astropy(self) -> Any:
-        """The frame of astropy; None for one that it does not have, or that cannot be compared."""
+        """The frame in astropy; None for a frame that astropy does not have, or that cannot be
+        compared."""
         from astropy.coordinates import FK4, FK5, ICRS, Galactic
         from astropy.time import Time
 
@@ -72,8 +73,7 @@ def _in_header(meta: dict[str, Any]) -> Frame | None:
 
 
 def keep_systems(parsed: Any, table: Any) -> None:
-    """Keeps in the columns of a table what the VOTable that it comes from says of their frames
-    (COOSYS)."""
+    """Copies the frames that a VOTable names (COOSYS) to the columns of its table."""
     systems = {system.ID: system for system in parsed.iter_coosys()}
     only = next(iter(systems.values())) if len(systems) == 1 else None
     for field in parsed.iter_fields_and_params():
@@ -83,7 +83,7 @@ def keep_systems(parsed: Any, table: Any) -> None:
 
 
 def named_frame(table: Any, longitude: str) -> Frame | None:
-    """The frame that a table names for a column of longitudes; None where it names none."""
+    """The frame that a table names for a column of longitudes, or None."""
     system, equinox = table[longitude].meta.get("coosys") or ("", None)
     return (
         Frame(_COOSYS.get(system.lower(), system), _years(equinox))

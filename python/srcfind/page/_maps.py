@@ -43,7 +43,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _MOST_MAP, _LEAST_MAP, _LEAST_SHEET, _LEAST_BAR = 
 )
 
 _MOST_BYTES = 450_000  # of a picture in the page
-_QUALITIES = (80, 65, 50, 40)  # of JPEG
+_QUALITIES = (80, 65, 50, 40)  # quality of JPEG
 _MOST_SIDE = 2000
 _MOST_RMS = 400  # pixels along a side of the map of the rms
 _BINS = 60
@@ -66,7 +66,8 @@ def shape_of(catalogue: CatalogueFile) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture; view: where the map is on it, and how many of its pixels are one of the image."""
+    """A picture. view: the place of the map in it, and the number of its pixels for one pixel of
+    the image."""
 
     uri: str
     width: int
@@ -87,7 +88,8 @@ def _layout(height: int, width: int) -> tuple[tuple[int, int], dict[str, float]]
 
 
 def _small_enough(content: bytes, picture: Image.Image) -> str:
-    """A picture as data: a large one with small losses, since noise does not compress."""
+    """A picture as data. A large one becomes a JPEG with small losses, because noise does not
+    compress."""
     if len(content) <= _MOST_BYTES:
         return data_uri(content, "image/png")
     for quality in _QUALITIES:
@@ -99,7 +101,7 @@ def _small_enough(content: bytes, picture: Image.Image) -> str:
 
 
 def read_picture(catalogue: CatalogueFile) -> tuple[Picture | None, str]:
-    """The picture beside a catalogue; or None, and what to do for one."""
+    """The picture beside a catalogue; or None, and how to make one."""
     path = Path(f"{catalogue.stem}.picture.png")
     shape = shape_of(catalogue)
     if shape is None:
@@ -137,7 +139,7 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def png(pixels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> bytes:
-    """A PNG file of pixels that are rows of a palette (red, green, blue), the upper row first."""
+    """A PNG file. pixels: indices into a palette (red, green, blue), the upper row first."""
     height, width = pixels.shape
     rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels], axis=1)  # 0: no filter
     return (
@@ -150,7 +152,7 @@ def png(pixels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> bytes:
 
 
 def _read_map(path: Path, shape: tuple[int, int], step: int) -> Array:
-    """Every step-th pixel of a map along both axes. ValueError, if it is not the map of an image of
+    """Every step-th pixel of a map along both axes. ValueError if the map is not of an image of
     this shape."""
     from astropy.io import fits
 
@@ -214,7 +216,7 @@ def _noise_in_words(catalogue: CatalogueFile) -> str:
 
 
 def rms_section(catalogue: CatalogueFile) -> Section | None:
-    """The map of the rms and its distribution, if the map is there; None of a merged catalogue."""
+    """The map of the rms and its distribution, if there is a map; None for a merged catalogue."""
     shape = shape_of(catalogue)
     if shape is None:
         return None

@@ -1,4 +1,4 @@
-"""Matches of positions on the sky: which of two lists lie within a radius of each other."""
+"""Matches of positions on the sky: finds the pairs of two lists within a radius."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_AT_A_TIME = 1 << 20  # pairs that are tried at once
+_AT_A_TIME = 1 << 20  # so many pairs are tried at once
 
 
 def vectors(longitude: ArrayLike, latitude: ArrayLike) -> Array:
@@ -20,8 +20,8 @@ def vectors(longitude: ArrayLike, latitude: ArrayLike) -> Array:
 
 
 def tangents(centres: Array) -> tuple[Array, Array]:
-    """Unit vectors to the east and to the north at unit vectors. At a pole, where there is no east,
-    it is that of 0 degrees."""
+    """Unit vectors to the east and to the north at unit vectors. At a pole, east is that of
+    longitude 0."""
     east = np.stack([-centres[..., 1], centres[..., 0], np.zeros(centres.shape[:-1])], axis=-1)
     length = np.linalg.norm(east, axis=-1, keepdims=True)
     east = np.where(length > 1e-12, east / np.maximum(length, 1e-12), [0.0, 1.0, 0.0])
@@ -51,11 +51,10 @@ def _blocks(counts: Array) -> list[Array]:
 
 
 def pairs(of: Array, others: Array, radius: float) -> tuple[Array, Array, Array]:
-    """All pairs within a radius (degrees) of two lists of unit vectors: index of either, and
-    separation in degrees.
-
-    The others are sorted by their distance from the equator's plane, so that each position is tried
-    with a thin belt of the sky alone: right ascensions of 0 and poles are places like any other.
+    """All pairs of two lists of unit vectors within a radius (degrees): both indices, and the
+    separation in degrees. The second list is sorted by height above the equator's plane, so that
+    each position is tried only with a thin belt of the sky. Poles and right ascension 0 need no
+    special case.
     """
     chord = 2 * np.sin(np.radians(min(radius, 180.0)) / 2)
     order = np.argsort(others[:, 2], kind="stable")
@@ -84,14 +83,14 @@ def nearest(of: Array, others: Array, radius: float) -> tuple[Array, Array]:
 
 
 def lone(positions: Array, radius: float) -> Array:
-    """Which unit vectors have no other one of the list within a radius (degrees)."""
+    """Which unit vectors have no other unit vector of the list within a radius (degrees)."""
     i, _, _ = pairs(positions, positions, radius)
     return np.bincount(i, minlength=len(positions)) <= 1
 
 
 def matches(of: Array, others: Array, radius: float) -> tuple[Array, Array]:
-    """Pairs that leave no doubt: within a radius (degrees), and both without a neighbour in its
-    list within twice the radius."""
+    """Certain pairs: within a radius (degrees), and both without a neighbour in their own list
+    within twice the radius."""
     index, _ = nearest(of, others, radius)
     sure = (index >= 0) & lone(of, 2 * radius)
     sure[sure] = lone(others, 2 * radius)[index[sure]]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from srcfind.page._read import Cell
 
-_LISTED = 100  # odd tiles and failed ones with their reasons above the table
+_LISTED = 100  # at most so many odd and failed tiles stand above the table
 _USUAL, _SKIPPED = "#cfe3f2", "#ffffff"
 
 
@@ -34,7 +34,7 @@ _USUAL, _SKIPPED = "#cfe3f2", "#ffffff"
 
 
 def page_beside(catalogue: Path) -> Path | None:
-    """The page of a catalogue; None for a format of which there is none."""
+    """The path of a catalogue's page; None if its format has no pages."""
     return catalogue.with_suffix(".html") if catalogue.suffix == ".json" else None
 
 
@@ -53,7 +53,7 @@ def _write_tiles(night: Night, tile_page: Callable[[Path, Path], Any]) -> list[s
 
 
 def _links(night: Night, page: Path) -> list[str]:
-    """Where the page of each tile is, from that of the night; "" where there is none."""
+    """Links from the page of the night to the pages of tiles; "" without a page."""
     links = [""] * len(night.tiles)
     for i, catalogue in night.catalogues.items():
         beside = page_beside(catalogue)
@@ -109,7 +109,7 @@ def _facts(night: Night) -> list[tuple[str, str]]:
 
 
 def _about_rows(night: Night) -> list[str]:
-    """What the report has too little of."""
+    """Messages about missing and incomplete rows of the report."""
     n_cut = night.report.n_cut
     notes = ["The report has no tiles."] if not night.tiles else []
     if n_cut:
@@ -121,7 +121,7 @@ def _about_rows(night: Night) -> list[str]:
 
 
 def _notes(night: Night) -> list[str]:
-    """What the page does not show, and how to have it."""
+    """What the page cannot show, and what would be needed."""
     done = [i for i, tile in enumerate(night.tiles) if tile.is_done]
     notes = _about_rows(night)
     if night.report.missing:
@@ -156,8 +156,8 @@ def _notes(night: Night) -> list[str]:
 
 
 def _fractions(values: NDArray[Any]) -> tuple[NDArray[Any], float, float]:
-    """Values from 0 to 1 along colours, on a logarithmic scale between their 1st and 99th
-    percentile, and these."""
+    """Values as fractions from 0 to 1 of a logarithmic scale between their 1st and 99th percentile;
+    and both percentiles."""
     positive = values[np.isfinite(values) & (values > 0)]
     if not len(positive):
         return np.full(len(values), np.nan), 0.0, 0.0
@@ -197,7 +197,7 @@ def _describe(night: Night, i: int) -> str:
 
 
 def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
-    """The map, and what the ways of colouring are: their name and the least and greatest value."""
+    """The map, and the ways of colouring: name, least and greatest value of each."""
     there = [i for i, tile in enumerate(night.tiles) if tile.corners is not None]
     if not there:
         return None
@@ -305,8 +305,8 @@ def _odd_tiles(night: Night, links: list[str], status: str) -> list[dict[str, An
 def write_night_page(
     report: Path, page: Path, tile_page: Callable[[Path, Path], Any] | None = None
 ) -> list[str]:
-    """Writes the page of a report. tile_page is called with the catalogue of each tile and the page
-    that stands beside it, and writes that; returns what it could not write or read."""
+    """Writes the page of a report. tile_page(catalogue, page) writes the page of a tile. Returns
+    messages about what could not be read or written."""
     night = Night(read_report(report))
     failures = _write_tiles(night, tile_page) if tile_page else []
     links = _links(night, page)

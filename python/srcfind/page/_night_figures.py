@@ -1,4 +1,4 @@
-"""The figures of a night's page: distributions, and what overlaps tell."""
+"""The figures of a night's page: distributions, and comparisons of overlapping tiles."""
 from __future__ import annotations
 
 import math
@@ -30,7 +30,7 @@ _BINS = 40
 
 
 def _edges(values: NDArray[Any], log: bool) -> NDArray[Any]:
-    """Edges of bins; of whole numbers each bin has as many."""
+    """Edges of bins. For whole numbers, each bin has the same number of them."""
     if not log and (values == np.round(values)).all():
         step = max(1, math.ceil((values.max() - values.min() + 1) / _BINS))
         return np.arange(values.min() - 0.5, values.max() + step + 0.5, step)
@@ -43,7 +43,7 @@ def _edges(values: NDArray[Any], log: bool) -> NDArray[Any]:
 
 
 def _histogram(values: NDArray[Any], label: str, log: bool, caption: str) -> Figure | None:
-    """Tiles by a figure; None where fewer than two have it."""
+    """A histogram of tiles by a figure; None if fewer than two tiles have the figure."""
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
     if len(values) < 2:
         return None

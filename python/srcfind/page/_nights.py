@@ -1,4 +1,4 @@
-"""Nights: what is known of the tiles of a report, from it and from their catalogues."""
+"""Nights: the tiles of a report, with the facts in the report and in their catalogues."""
 from __future__ import annotations
 
 from functools import cached_property
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def shown(text: str) -> str:
-    """A text of a report for people: bytes that are no UTF-8 become question marks in diamonds."""
+    """A text of a report, for people: bytes that are no UTF-8 become replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -43,7 +43,7 @@ class Night:
 
     @cached_property
     def sources(self) -> dict[int, Sources]:
-        """Those of each tile whose catalogue can be read."""
+        """The sources of each tile whose catalogue can be read."""
         found = {i: read_sources(path) for i, path in self.catalogues.items()}
         return {i: sources for i, sources in found.items() if sources is not None}
 
@@ -64,7 +64,7 @@ class Night:
 
     @cached_property
     def outliers(self) -> list[Outlier]:
-        """The odd ones with their reasons, the oddest tile first."""
+        """The odd tiles with their reasons, the oddest first."""
         found = outliers(self.tiles, self.blank, self.centres, self.neighbours) + overlap_outliers(
             self.tiles, self.overlaps
         )
@@ -77,7 +77,7 @@ class Night:
 
     @cached_property
     def reasons(self) -> dict[int, list[str]]:
-        """Of each odd tile, the oddest one first."""
+        """The reasons of each odd tile, the oddest first."""
         reasons: dict[int, list[str]] = {}
         for outlier in self.outliers:
             reasons.setdefault(outlier.tile, []).append(outlier.reason)
@@ -91,5 +91,5 @@ class Night:
 
     @cached_property
     def unit(self) -> str:
-        """That of most tiles."""
+        """The unit of most tiles."""
         return shown(unit_of(self.tiles))

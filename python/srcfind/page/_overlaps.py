@@ -1,5 +1,5 @@
-"""Tiles that overlap: whether they have the same positions and fluxes, and which tile it is that
-has others."""
+"""Overlapping tiles: compares their positions and fluxes, and finds the tile that differs from its
+neighbours."""
 from __future__ import annotations
 
 import math
@@ -30,9 +30,8 @@ _POSITION_FLOOR, _FLUX_FLOOR = 0.02, 0.03  # beams; share of the flux
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two tiles (indices) have in common: n sources, the median offset of the second tile's
-    positions from those of the first (arcsec east, arcsec north), and the median ratio of the
-    second tile's fluxes to those of the first.
+    """Two tiles (indices) with n common sources: the median offset, second tile less first (arcsec
+    east, north), and the median flux ratio, second tile over first.
     """
 
     first: int
@@ -54,12 +53,13 @@ class Overlaps:
 
     @property
     def sure(self) -> list[Overlap]:
-        """The pairs whose medians have some meaning by themselves."""
+        """The pairs with enough sources for a median."""
         return [pair for pair in self.pairs if pair.n >= FEWEST]
 
 
 class _Field:
-    """A tile with a catalogue: its sources without near neighbours, and the circle around it."""
+    """A tile with a catalogue: its sources without near neighbours, and the circle around the
+    tile."""
 
     def __init__(self, tile: Tile, sources: Sources, centre: Array) -> None:
         corners = tile.corners
@@ -83,7 +83,7 @@ class _Field:
 
 
 def _compare(a: _Field, b: _Field) -> tuple[Array, Array]:
-    """Offsets (arcsec) of the sources that both have, and the logarithms of their flux ratios."""
+    """Offsets (arcsec) of the common sources, and the logarithms of their flux ratios."""
     i = a.within(b)
     j, _ = nearest(a.positions[i], b.all, max(a.beam, b.beam))
     sure = j >= 0
@@ -105,7 +105,7 @@ def _fields(tiles: list[Tile], sources: dict[int, Sources], centres: Array) -> d
 def find_overlaps(
     tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array
 ) -> Overlaps:
-    """Compares each tile with those of its neighbours that are of the same frame and plane."""
+    """Compares each tile with its neighbours of the same frame and plane."""
     fields = _fields(tiles, sources, centres)
     found: list[Overlap] = []
     rest: list[Array] = [np.zeros((0, 3))]
@@ -126,7 +126,7 @@ def find_overlaps(
         (east, north), log = np.median(moved, axis=0), float(np.median(ratio))
         found.append(Overlap(i, j, len(ratio), float(east), float(north), math.exp(log)))
         if len(ratio) >= FEWEST:
-            # the medians are of the same few sources
+            # medians of the same few sources
             widening = math.sqrt(len(ratio) / (len(ratio) - 1))
             rest.append(widening * np.column_stack([moved - (east, north), ratio - log]))
     residual = np.concatenate(rest)
@@ -145,8 +145,8 @@ def _weighted_median(values: Array, weights: Array) -> float:
 @dataclass(frozen=True)
 class _Standing:
     """A tile among its neighbours: its offset (arcsec) and logarithmic flux ratio relative to most
-    of them, how many sources tell, and, for each neighbour (its index), a row of what that one
-    tells."""
+    of them, the number of common sources, and a row with the same values for each neighbour (by
+    index)."""
 
     offset: Array
     log: float
@@ -164,7 +164,7 @@ def _standings(overlaps: Overlaps) -> dict[int, _Standing]:
     standings = {}
     for tile, given in rows.items():
         each = np.array(given, float)
-        # so that no neighbour outvotes the others by its wider overlap
+        # so that a neighbour with a wide overlap does not outvote the others
         votes = np.minimum(each[:, 3], FEWEST)
         east, north, log = (_weighted_median(each[:, i], votes) for i in range(3))
         n = int(each[:, 3].sum())

@@ -1,4 +1,4 @@
-"""What a page is made of, and how it becomes a file that needs no other one."""
+"""The parts of a page, and writing it as one file that needs no other file."""
 from __future__ import annotations
 
 import base64
@@ -18,9 +18,9 @@ from markupsafe import Markup
 from srcfind.page._read import Cell, PageError
 
 _FILES = Path(__file__).parent / "templates"
-# by which a page is known that may be replaced
+# marks a page, which may be replaced
 _GENERATOR = b'<meta name="generator" content="srcfind-page '
-_HEAD = 500  # bytes of a page that hold it
+_HEAD = 500  # the mark is in the first so many bytes
 
 
 # --- parts ---
@@ -28,7 +28,7 @@ _HEAD = 500  # bytes of a page that hold it
 
 @dataclass(frozen=True)
 class Table:
-    """A small table that is there without a script; numbers are texts already."""
+    """A small table, shown without a script. Its numbers are texts."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -36,7 +36,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot with what it shows, and what would be a reason to worry; perhaps with its numbers."""
+    """A plot, what it shows, which sight is a reason to worry, and perhaps its numbers as a
+    table."""
 
     plot: Markup
     caption: str
@@ -59,8 +60,8 @@ class Section:
 class Sheet:
     """A table that is sorted and filtered, in pages of rows; page.js shows it.
 
-    columns: {"name", "unit", "description", "shown"}; links: for each row where its first cell
-    leads to, or None.
+    columns: {"name", "unit", "description", "shown"}; links: the target of the first cell of each
+    row, or None.
     """
 
     key: str
@@ -71,10 +72,8 @@ class Sheet:
     @property
     def packed(self) -> str:
         """The table as text for page.js: JSON, column by column, deflated, in base64. 10,000
-        sources take 3.5 MB, and not 9 MB.
-
-        Most of it are digits of numbers, in which nothing repeats: Z_FILTERED does not look for
-        what does, and saves 7%.
+        sources take 3.5 MB instead of 9 MB. Most of the table are digits, which do not repeat:
+        Z_FILTERED does not look for repetitions, and saves 7%.
         """
         data = {
             "columns": self.columns,
@@ -93,7 +92,7 @@ class Sheet:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number for reading; "" for one that is not known."""
+    """A number for reading; "" if it is not known."""
     return f"{value:.{digits}g}" if math.isfinite(value) else ""
 
 
@@ -106,7 +105,7 @@ def data_uri(content: bytes, kind: str) -> str:
 
 
 def _in_script(value: Any) -> Markup:
-    """JSON that can stand inside of a script element: no text in it ends the element."""
+    """JSON for a script element: no text in it ends the element."""
     escaped = json.dumps(value, allow_nan=False)
     for character in "<>&":
         escaped = escaped.replace(character, f"\\u{ord(character):04x}")

@@ -49,8 +49,8 @@ class Axis:
     log: bool = False
 
     def place(self, values: ArrayLike) -> Reals:
-        """Where values lie: 0 at the low end, 1 at the high one; NaN for what a logarithmic axis
-        does not have."""
+        """The places of values: 0 at the low end, 1 at the high end; NaN for a value that a
+        logarithmic axis does not have."""
         at = np.asarray(values, float)
         low, high = self.low, self.high
         if self.log:
@@ -79,8 +79,8 @@ def axis_over(label: str, values: ArrayLike, log: bool = False, margin: float = 
 
 
 def counts_axis(label: str, counts: ArrayLike, log: bool = False) -> Axis:
-    """An axis of numbers: from 0, or from a half, where bars of one source are still seen on a
-    logarithmic axis."""
+    """An axis of counts. It begins at 0; a logarithmic axis begins at a half, so that bars of one
+    source are seen."""
     most = float(np.max(np.asarray(counts, float), initial=1))
     return Axis(label, 0.5, 2 * most, log) if log else Axis(label, 0, 1.05 * most)
 
@@ -203,8 +203,7 @@ def _number(value: float) -> str:
 
 
 def _pairs(frame: Frame, x: ArrayLike, y: ArrayLike) -> list[tuple[str, str]]:
-    """Points in pixels, as texts; of those that would lie on each other one. Those far outside are
-    left out."""
+    """Points in pixels, as texts: each place once, without places far outside."""
     at_x, at_y = frame.at(x, y)
     inside = (at_x > -9) & (at_x < frame.width + 9) & (at_y > -9) & (at_y < frame.height + 9)
     return list(dict.fromkeys((_number(u), _number(v)) for u, v in zip(at_x[inside], at_y[inside])))
@@ -225,8 +224,8 @@ class Points:
     size: float = 4
 
     def _pen(self) -> tuple[str, float, str]:
-        """The lines of a mark, their width and their ends. In PDF a line without length is there if
-        its ends are round alone."""
+        """The lines of a mark, their width and their ends. PDF shows a line without length only if
+        its ends are round."""
         if self.mark == "round":
             return "h0", self.size, "round"
         if self.mark == "square":
@@ -454,7 +453,7 @@ def _bar(frame: Frame, bar: Axis, top: float) -> str:
 
 
 def _legend(layers: Sequence[Layer], width: float) -> tuple[str, float]:
-    """The samples and labels of layers in lines of a width, and their height."""
+    """The samples and labels of layers, in lines of this width; and the height of all lines."""
     parts, x, y = [], 0.0, 10.0
     named = [layer for layer in layers if layer.label]
     for layer in named:
@@ -470,7 +469,7 @@ def _legend(layers: Sequence[Layer], width: float) -> tuple[str, float]:
 
 
 def draw(frame: Frame, layers: Sequence[Layer], title: str) -> Markup:
-    """A plot as an svg element. The title is for those who do not see it."""
+    """A plot as an svg element. The title is for readers who do not see the plot."""
     legend, top = _legend(layers, frame.width)
     right = _BAR if frame.bar else _RIGHT
     width, height = _LEFT + frame.width + right, top + frame.height + _BOTTOM

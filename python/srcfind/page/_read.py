@@ -1,4 +1,4 @@
-"""Reads catalogues as JSON, which may come from anywhere, and checks what pages rely on."""
+"""Reads catalogues as JSON, and checks what pages rely on: a file may come from anywhere."""
 from __future__ import annotations
 
 import json
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 Cell = Union[str, int, float, None]
 _LARGEST = 2**63
-_ABSURD = 1e100  # no flux, no frequency: beyond it, sums and products overflow
+_ABSURD = 1e100  # above any flux and frequency: sums and products of larger numbers overflow
 
 
 class PageError(Exception):
-    """A file that makes no page; the message names it, and says what helps."""
+    """A file cannot become a page. The message names the file and the remedy."""
 
 
 class OtherTable(PageError):
-    """A table that srcfind wrote beside a catalogue."""
+    """The file is a table that srcfind wrote beside a catalogue."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class CatalogueFile:
         return next(column.unit for column in self.columns if column.name == name)
 
     def reals(self, name: str) -> NDArray[np.float64]:
-        """A column of numbers, NaN where a source has none; all NaN if there is no such column."""
+        """A column of numbers. NaN where a source has no value, and everywhere if there is no such
+        column."""
         index = next((i for i, column in enumerate(self.columns) if column.name == name), None)
         if index is None:
             return np.full(len(self.rows), np.nan)
@@ -94,14 +95,14 @@ def _real(value: Any) -> float:
 
 
 def number(members: Any, *names: str) -> float:
-    """A number inside objects of JSON, by the names that lead there; NaN where there is none."""
+    """A number inside objects of JSON, by the names of the path to it; NaN if there is none."""
     for name in names:
         members = members.get(name) if isinstance(members, dict) else None
     return _real(members)
 
 
 def text(members: Any, *names: str) -> str:
-    """A text inside objects of JSON; "" where there is none."""
+    """A text inside objects of JSON; "" if there is none."""
     for name in names:
         members = members.get(name) if isinstance(members, dict) else None
     return members if isinstance(members, str) else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_ma: Any = np.ma  # whose functions have no types
+_ma: Any = np.ma  # its functions have no types
 
 # Names without _ and -, in the order of preference; the second name of a pair is any of these.
 _EQUATORIAL = (
@@ -111,11 +111,12 @@ def _read_table(path: Path) -> Any:
         return table
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of foreign headers, which are seldom faultless
+            # warnings about headers of others, which are seldom faultless
+            warnings.simplefilter("ignore")
             if _format_of(path) == "votable":
                 return _read_votable(path)
             return Table.read(str(path), format=_format_of(path))
-    except Exception as error:  # of astropy's readers: many kinds
+    except Exception as error:  # astropy's readers raise many kinds
         first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
         raise PageError(
             f"{path}: astropy cannot read this table ({first}): give a catalogue as VOTable, FITS or CSV"
@@ -153,7 +154,7 @@ def _angles(path: Path, table: Any, name: str, in_hours: bool) -> Array:
             ).deg,
             float,
         )
-    except Exception as error:  # of texts and units that are anything
+    except Exception as error:  # texts and units may be anything
         raise PageError(
             f"{path}: the column {name} has no angles in degrees, nor as h:m:s ({str(error).splitlines()[0][:120]})"
         ) from None
@@ -186,7 +187,7 @@ def _listed(names: list[str]) -> str:
 def _frame_of(
     path: Path, table: Any, longitude: str, is_galactic: bool, given: str | None
 ) -> tuple[Frame, str]:
-    """The frame of the positions, and a sentence about who says so."""
+    """The frame of the positions, and a sentence about its origin."""
     if is_galactic:
         return Frame("GALACTIC"), f"Positions of {path.name} are galactic."
     if given:
@@ -216,7 +217,7 @@ def _frame_of(
 
 
 def jansky(text: str) -> float:
-    """How many Jy a unit of fluxes is, also one for each beam; NaN for other units."""
+    """How many Jy a unit of fluxes is, also with /beam; NaN for other units."""
     from astropy import units
 
     try:

@@ -1,4 +1,4 @@
-"""Reports of batches: what srcfind --report wrote about each image."""
+"""Reports of batches: the rows of srcfind --report."""
 from __future__ import annotations
 
 import csv
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NEEDED = ("image", "status")
-_LONGEST = 1 << 20  # characters of a cell
+_LONGEST = 1 << 20  # most characters of a cell
 
 
 def number(text: str) -> float:
@@ -48,7 +48,7 @@ class Tile:
 
     @property
     def unit(self) -> str:
-        """That of the map, in one spelling: JY/BEAM is Jy/beam."""
+        """The unit of the map, in one spelling: JY/BEAM is Jy/beam."""
         return self.text("unit").replace(" ", "").replace("JY", "Jy").replace("BEAM", "beam")
 
     @property
@@ -84,9 +84,9 @@ class Tile:
 
 @dataclass
 class Report:
-    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this
-    report lacks; n_cut: rows that have not as many cells as the first line, as the one that is
-    being written."""
+    """The tiles of a report. missing: columns that newer versions of srcfind write, and that this
+    report lacks. n_cut: the number of rows with fewer or more cells than the first line, as a row
+    that is being written."""
 
     path: Path
     tiles: list[Tile]
@@ -116,8 +116,8 @@ def read_report(path: Path) -> Report:
             tiles, n_cut = {}, 0
             for row in rows:
                 if len(row) != len(names):
-                    n_cut += len(row) > 0  # of an empty line there are no cells
-                elif row != names:  # a line of names is there where reports were joined
+                    n_cut += len(row) > 0  # an empty line has no cells
+                elif row != names:  # joined reports have several lines of names
                     tile = Tile(dict(zip(names, row)))
                     tiles[tile.text("image"), tile.text("plane")] = tile
     except OSError as error:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _LARGEST, _LEFT, _BOTTOM, _TOP = 760, 64, 30, 10  # pixels
 # degrees between lines
 _STEPS = (90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-_LINES = 6  # of either coordinate, about
-_ALONG = 181  # points of a line
+_LINES = 6  # about so many lines of each coordinate
+_ALONG = 181  # so many points make a line
 
 
 @dataclass(frozen=True)

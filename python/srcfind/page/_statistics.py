@@ -1,11 +1,11 @@
-"""Outliers among the tiles of a night: what stands out from its neighbours, or from all tiles, by a
-robust scatter.
+"""Outliers among the tiles of a night: tiles that differ from their neighbours, or from all tiles,
+by many robust scatters.
 
-A night has gradients: the noise rises towards the edge of a survey or with the zenith angle. So
-each figure is compared with the plane through those of the nearest tiles, after the parabola
-through those of all tiles is taken out; fits of least absolute deviations find them whatever a few
-tiles do. The scatter of all tiles around such planes is the unit; it has a floor, below which
-nobody cares.
+A night has gradients: the noise rises towards the edge of a survey, or with the zenith angle.
+Therefore a parabola through the values of all tiles is subtracted, and each tile is compared with
+the plane through the values of the nearest tiles. Both are fits of least absolute deviations, so
+that a few odd tiles do not change them. The unit is the scatter of all tiles around such planes. It
+has a floor: smaller differences do not matter.
 """
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# scatters: of 200 tiles and ten figures less than one is beyond by chance, even if tails are wide
+# in scatters: among 200 tiles with ten figures, less than one exceeds it by chance, even with wide
+# tails
 LIMIT = 5.0
-NEIGHBOURS = 12  # that are known of a tile
-_ENOUGH = 6  # that make a plane
-_MANY = 30  # tiles that make a parabola
-FEWEST = 8  # tiles that make a scatter
-_MAD = 1.4826  # standard deviations of a Gaussian in its median absolute deviation
+NEIGHBOURS = 12  # of a tile, at most
+_ENOUGH = 6  # the fewest neighbours for a plane
+_MANY = 30  # the fewest tiles for a parabola
+FEWEST = 8  # the fewest tiles for a scatter
+_MAD = 1.4826  # of a Gaussian: standard deviation over median absolute deviation
 _ROUNDS = 12  # of the fit
-_BLOCK = 512  # tiles whose distances from all others are in memory at once
+_BLOCK = 512  # for so many tiles at once, the distances to all others are in memory
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ def centres_of(tiles: list[Tile]) -> Array:
 
 
 def neighbours_of(centres: Array, groups: Array) -> Array:
-    """Indices of the nearest tiles of the same group, a row for each tile, nearest first; -1 where
-    there are no more."""
+    """Indices of the nearest tiles of the same group: a row for each tile, the nearest first,
+    filled with -1."""
     found = np.full((len(centres), NEIGHBOURS), -1)
     for group in np.unique(groups):
         members = np.flatnonzero((groups == group) & np.isfinite(centres[:, 0]))
@@ -78,8 +79,7 @@ def neighbours_of(centres: Array, groups: Array) -> Array:
 
 
 def groups_of(tiles: list[Tile]) -> Array:
-    """A number for each tile; tiles are compared with those of the same plane, where these are
-    enough."""
+    """A group (number) for each tile: tiles of one plane, if there are enough of them."""
     planes = [tile.text("plane") for tile in tiles]
     enough = {plane for plane, n in Counter(planes).items() if n >= FEWEST}
     numbers = {plane: i for i, plane in enumerate(sorted(enough))}
@@ -96,8 +96,8 @@ def scatter_of(values: Array) -> float:
 
 
 def _robust_fit(x: Array, y: Array, floor: float) -> Array:
-    """The coefficients of least absolute deviations of y from x times them, by weights; deviations
-    below the floor count alike."""
+    """The coefficients c of y = x c by least absolute deviations, found by weights in some rounds.
+    Deviations below the floor count alike."""
     weights = np.ones(len(y))
     for _ in range(_ROUNDS):
         fit = np.linalg.lstsq(x * weights[:, None], y * weights, rcond=None)[0]
@@ -121,8 +121,8 @@ def _trend(values: Array, centres: Array, floor: float) -> Array:
 
 
 def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> tuple[Array, Array]:
-    """What the plane through the values of its neighbours has at each tile, and the variance of
-    this relative to that of a tile. NaN where there are too few neighbours."""
+    """The value at each tile of the plane through its neighbours, and the variance of this value
+    relative to that of a tile. NaN if there are too few neighbours."""
     has = (neighbours >= 0) & np.isfinite(values)[neighbours]
     y = np.where(has, values[neighbours], 0)
     x = np.where(has[..., None], offsets(centres[:, None], centres[neighbours]), 0)
@@ -131,7 +131,7 @@ def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> t
         [np.ones((*has.shape, 1)), x / np.maximum(size, 1e-12)[:, None, None]], axis=2
     )
     weights = has.astype(float)
-    damping = np.diag([1e-9, 0.05, 0.05])  # of slopes, where all neighbours are in a line
+    damping = np.diag([1e-9, 0.05, 0.05])  # for slopes, if all neighbours are in a line
     for _ in range(_ROUNDS):
         total = np.maximum(weights.sum(1), 1e-9)[:, None, None]
         matrix = np.einsum("tki,tk,tkj->tij", x, weights, x) + total * damping
@@ -148,9 +148,9 @@ def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> t
 def compare(
     values: Array, floor: float, centres: Array | None, neighbours: Array | None
 ) -> tuple[Array, Array]:
-    """What is expected of each tile, and by how many scatters its value is above that. Without
-    neighbours, or where these are too few, the median of all tiles is expected. NaN where there is
-    no value, or where all tiles are too few.
+    """The expected value of each tile, and how many scatters its value is above. With too few
+    neighbours, the expected value is the median of all tiles. NaN without a value, or with too few
+    tiles.
     """
     finite = np.isfinite(values)
     if finite.sum() < FEWEST:
@@ -191,7 +191,7 @@ def _log(value: float) -> float:
 
 
 def _counts(n: float) -> float:
-    """Anscombe's transform: its scatter is 1, whatever is the mean."""
+    """Anscombe's transform of counts: its scatter is 1 for any mean."""
     return 2 * math.sqrt(n + 0.375) if n >= 0 else math.nan
 
 
@@ -285,13 +285,13 @@ def _odd(
 
 
 def unit_of(tiles: list[Tile]) -> str:
-    """The unit that most tiles have."""
+    """The unit of most tiles."""
     units = Counter(tile.unit for tile in tiles if tile.is_done)
     return units.most_common(1)[0][0] if units else ""
 
 
 def _without_figures(tiles: list[Tile]) -> list[Outlier]:
-    """Tiles that need no scatter: failed ones, those of another unit, and those without noise."""
+    """Outliers that need no scatter: tiles that failed, have another unit, or no noise."""
     odd, unit = [], unit_of(tiles)
     for i, tile in enumerate(tiles):
         if tile.text("status") == "failed":
@@ -313,8 +313,7 @@ def _without_figures(tiles: list[Tile]) -> list[Outlier]:
 
 
 def outliers(tiles: list[Tile], blank: Array, centres: Array, neighbours: Array) -> list[Outlier]:
-    """The tiles that stand out, by the report and by the share of their pixels that is blank (NaN
-    where it is not known)."""
+    """The outliers, by the report and by the share of blank pixels (NaN if it is not known)."""
     found, unit = _without_figures(tiles), unit_of(tiles)
     for figure in FIGURES:
         values = np.array(
