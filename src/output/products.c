@@ -1,7 +1,7 @@
 #include "output/products.h"
 
 #define TABLE(id, name, what, kind, extension, columns)
-#define MAP(id, name, suffix, quantity, has_unit, needs, about) {name, suffix, needs, about},
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) {name, suffix, about, needs},
 const struct map_product map_products[MAPS] = {
 #include "output/products.inc"
 };

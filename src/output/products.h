@@ -25,7 +25,7 @@ enum table_id {
 enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
 
 extern const struct map_product {
-    const char *name, *suffix;
+    const char *name, *suffix, *about; /* about: one line of help */
     enum map_needs needs;
     const char *about; /* one line for help */
 } map_products[MAPS];

@@ -233,9 +233,9 @@ static void implied_options(void **state) {
 /* --save takes all maps, and the tables that have no option of their own. */
 static void names_of_maps(void **state) {
     const char *const values[] = {
-#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)
-#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, group)
-#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, group)         \
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, groups)
+#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, groups)
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, groups)        \
     strcmp(#type, "SAVED") == 0 ? values : NULL,
 #include "options/options.inc"
 #undef SEARCH_OPTION
@@ -249,7 +249,7 @@ static void names_of_maps(void **state) {
         assert_string_equal(srcfind_map_suffix(map), map_products[map].suffix);
         texts_append(names, sizeof names, "%s|", map_products[map].name);
     }
-    texts_append(names, sizeof names, "%s", table_products[TABLE_GAUSSIANS].name);
+    texts_append(names, sizeof names, "%s|help", table_products[TABLE_GAUSSIANS].name);
     assert_null(srcfind_map(MAPS));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i])
