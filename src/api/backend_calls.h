@@ -14,7 +14,7 @@ struct backend_calls {
 /* So many rms that no pixel is above them. */
 static const double NO_THRESHOLD = 1e30;
 
-/* The same where only the noise is wanted. */
+/* The detection for the noise alone. */
 static inline struct detection noise_detection(struct detection detection) {
     detection.threshold = detection.island = NO_THRESHOLD;
     detection.noise_only = true;
@@ -30,17 +30,17 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
                                    const struct detection *detection,
                                    struct detection_result *result);
 
-/* Copies an image of the host to the device, if there is one and the image and what scales need fit
- * there: *is_kept. */
+/* Copies an image of the host to the device. *is_kept is false if there is no device, or it has no
+ * room for the image and for smoothing. */
 enum srcfind_status backend_keep(const struct backend_calls *calls,
                                  const struct pixel_source *source, bool *is_kept);
 
-/* Gathers pixels of the image that the device still has: for a struct run_source, whose context are
- * the calls. */
+/* Gathers pixels of the image that is on the device. It is `gather` of a struct run_source; the
+ * calls are its context. */
 enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs, float *values,
                                    struct error *error);
 
-/* Fits where the islands were found; the results are the same everywhere. For a struct fitter. */
+/* Fits on the backend, with the same results on each. For a struct fitter. */
 enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
                                 const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                                 struct threads *threads, struct error *error);

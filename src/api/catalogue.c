@@ -1,4 +1,8 @@
-/* The public calls for catalogues. */
+/* The public calls for catalogues. A catalogue is a table, and finds the other tables of its result
+ * by their kind (output/catalogue.c): the first call for a table makes it, later ones return it,
+ * and srcfind_catalogue_destroy frees all. Calls for metadata read the result, which the tables
+ * share. Writing checks that the format can hold the kind of table, and then saves a file that is
+ * complete or not there (output/save.c). */
 #include "output/catalogue.h"
 
 #include <math.h>
@@ -153,8 +157,8 @@ const struct srcfind_format *srcfind_format_of(const char *path) {
     return NULL;
 }
 
-/* The writer of a format; NULL where there is none, or it has columns of its own, and so neither
- * rows of planes or bins nor chosen columns. */
+/* The writer of a format; NULL if there is none, or if the format has fixed columns and the table
+ * is not one of sources or Gaussians. */
 static const struct writer *find_writer(enum table_kind kind, const char *format,
                                         struct error *error) {
     const struct writer *writer = writer_named(format);

@@ -1,3 +1,15 @@
+/* How completeness is measured:
+ *
+ * 1. The beam gives shape and flux of a point source in both images.
+ * 2. Trials are planned, and S/N and position of each source are drawn (injections.c).
+ * 3. A source gets the same flux in both images or, if these are two forms of one image, the same
+ *    S/N.
+ * 4. Each trial repeats the whole search, its noise too, on pixels to which the Gaussians of the
+ *    trial are added as they are read (measure/injected.c). Each injected source is looked for in
+ *    the rows of its trial (measure/row_index.c), and compared with the rows of the first search.
+ *
+ * The rows of the catalogue stay as they are. A seed always gives the same sources.
+ * Costs a search for each trial, 64 at most, and the memory of the rows of one trial. */
 #include "api/completeness.h"
 
 #include <math.h>
@@ -12,7 +24,7 @@
 #include "measure/injected.h"
 #include "measure/row_index.h"
 
-/* What sources are made of in an image. */
+/* Shape and flux of injected point sources in an image. */
 struct injector {
     struct tensor beam; /* second moments */
     double per_peak;    /* total flux / peak of a point source */
@@ -24,8 +36,7 @@ struct trials {
     struct injections *list;
     const struct injection_place *places;
     struct injector measure, detect;
-    /* Peak in the image that is measured / in the one where islands are found; NaN: as the noise.
-     */
+    /* Peak in the measured image / peak in the image for detection; NaN: the ratio of their rms. */
     double factor;
     struct row_index before;
     struct error *error;
@@ -48,7 +59,7 @@ static enum srcfind_status injector_make(const struct view *view, const struct o
     return SRCFIND_OK;
 }
 
-/* A source in an image, at its place. */
+/* The Gaussian of a source in an image. */
 static struct gaussian gaussian_of(const struct injector *injector, const struct injection *source,
                                    const struct injection_place *place, double peak) {
     const struct tensor form = tensor_inverse(&injector->beam);
@@ -57,13 +68,13 @@ static struct gaussian gaussian_of(const struct injector *injector, const struct
         peak, place->x, place->y, {form.xx / square, form.yy / square, form.xy / square}};
 }
 
-/* The peak in the image where sources are detected, whose noise the S/N is of. */
+/* The peak in the image for detection: the S/N refers to its rms. */
 static double detected_peak(const struct injection *source, const struct injection_place *place) {
     return source->snr * place->rms_detected / source->width;
 }
 
-/* Whether most pixels of both images are in proportion to the noise there: they are one image, of
- * which one is corrected for the primary beam, or in units of the noise. */
+/* Whether most pixels have the same S/N in both images. These are then one image in two forms, such
+ * as with and without correction for the primary beam, or in units of the rms. */
 static bool are_one_image(const struct trials *t) {
     int64_t n = 0, n_alike = 0;
     for (int64_t i = 0; i < t->list->n; i++) {
@@ -77,8 +88,8 @@ static bool are_one_image(const struct trials *t) {
     return 2 * n_alike > n;
 }
 
-/* A source has the same flux in images of the same sky, if their units tell what that is, and the
- * same S/N in one image that is there in two ways. */
+/* A source has the same flux in two images of the same sky, if their units can be converted, and
+ * the same S/N in two forms of one image. */
 static double factor_of(const struct trials *t) {
     const struct views *views = t->search->views;
     double factor = 1;
@@ -89,7 +100,7 @@ static double factor_of(const struct trials *t) {
     return is_known && !are_one_image(t) ? factor : (double)NAN;
 }
 
-/* The peak in the image. */
+/* The peak of source i in the measured image. */
 static double measured_peak(const struct trials *t, int64_t i) {
     const struct injection_place *place = &t->places[i];
     return detected_peak(&t->list->all[i], place) *
@@ -124,7 +135,7 @@ static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end
     return n;
 }
 
-/* --- what was found --- */
+/* --- injected sources that were found --- */
 
 /* An injected source that is looked for among the rows of its trial. */
 struct wanted {
@@ -138,16 +149,17 @@ static bool has_same_scale(const void *context, const struct srcfind_source *row
     return row->scale == other->scale;
 }
 
-/* The row that was there before at the place of a row; NULL: there was none. */
+/* The row of the search without injected sources that lies where `row` does; NULL: there is none.
+ */
 static const struct srcfind_source *row_before(const struct wanted *w,
                                                const struct srcfind_source *row) {
     return row_index_nearest(&w->trials->before, &w->gaussian.form, row->x, row->y, has_same_scale,
                              row);
 }
 
-/* Whether a row is not one that was there before, but has half of the source or more. A wide source
- * is found if half of its total flux is, also in a new row: its peak is so small that it lifts that
- * of any row which lies on it by as much, and noise on it makes rows of a small part of it. */
+/* Whether a row has at least half of the injected source, beyond the row that was there before. A
+ * wide source is compared by its total flux: its peak is so low that any row on the source rises by
+ * as much, and noise on the source makes rows of small parts of the source. */
 static bool is_new(const void *context, const struct srcfind_source *row) {
     const struct wanted *w = context;
     const struct srcfind_source *before = row_before(w, row);
@@ -240,13 +252,13 @@ static enum srcfind_status run_trials(const struct trials *t, const struct injec
     return status;
 }
 
-/* The pixels of a view, which no device has any more. */
+/* The pixels of a view, read on the host: the device was given back. */
 static struct run_source pixels_on_host(const struct view *view) {
     return (struct run_source){
         .source = view->source, .noise = &view->result.noise, .user = view->detection.maps};
 }
 
-/* Points, and as many of the width of each scale that is searched. */
+/* The list before sources are drawn: point sources, and as many of the width of each scale. */
 static struct injections empty_list(const struct trials *t) {
     const struct options *o = t->search->options;
     struct injections list = {.n_a_width = o->completeness, .widths = {1}, .n_widths = 1};
@@ -257,7 +269,7 @@ static struct injections empty_list(const struct trials *t) {
     return list;
 }
 
-/* Plans the trials of the list, which then has as many sources as have room. */
+/* Plans the trials. The list gets the number of sources a width that have room. */
 static void plan_trials(const struct trials *t, struct injection_plan *plans) {
     const struct view *view = &t->search->views->measure;
     const struct srcfind_background *b = &view->result.background;

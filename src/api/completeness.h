@@ -1,17 +1,16 @@
-/* Which of the sources that are added to an image the same search finds (option completeness). */
+/* Which injected sources a search finds (option completeness). */
 #ifndef API_COMPLETENESS_H
 #define API_COMPLETENESS_H
 
 #include "api/search.h"
 #include "measure/injection.h"
 
-/* Adds point sources of the beam's shape and, with scales, wider ones, and searches the image once
- * for each of the trials. `search` is the search of the image, whose views have their noise and
- * whose sources are those without any that is added; it is repeated with other pixels, and its
- * report gets the times. A point source is found if a row lies within half of its FWHM that was not
- * there before, or whose Peak_flux has risen by half of the injected one or more; a wider source,
- * if the Total_flux of a row has risen so, from 0 where it was not there. The caller frees
- * list->all, also after an error. */
+/* Injects point sources of the beam's shape and, with scales, wider ones, and searches the image
+ * once for each trial. `search` has searched the image: its views have their noise, and its sources
+ * are those of the image alone. Its report gets the times of the trials. A point source is found if
+ * a row within half of its FWHM is new, or its Peak_flux has risen by half of the injected peak or
+ * more. A wider source is found if the Total_flux of the row has risen by half of the injected flux
+ * or more, from 0 for a new row. The caller frees list->all, also after an error. */
 enum srcfind_status completeness_measure(const struct search *search, struct injections *list);
 
 #endif

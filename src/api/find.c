@@ -1,14 +1,14 @@
-/* How a catalogue is made:
+/* How a result is made:
  *
- * 1. The header and the corners of the image are kept. Mask and maps are read for their blank
- * pixels.
- * 2. The views of the images are searched (search.c), or measured at the positions of --at. While
- *    pixels are read for the first time, a sample of them is kept, for quality.c.
- * 3. What follows is a client of the search, each of its own: trials with sources that are added
+ * 1. The header and the corners of the image are kept. Mask and maps of the noise are read for
+ *    their blank pixels.
+ * 2. The views of the images are searched (search.c), or measured at the positions of --at. The
+ *    first read of the pixels keeps a sample of them for quality.c.
+ * 3. What follows is a client of the search, each of its own: trials with injected sources
  *    (completeness.c), the negated image (negative.c), planes of other images (planes.c).
- * 4. Quality and notes are made of all that is known.
+ * 4. Quality (quality.c) and notes (notes.c) are made of the result.
  *
- * Only 1 and planes.c open files. */
+ * The input is open already. Only the table of --at and planes.c open further files. */
 #include "api/find.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@
 
 /* --- the image --- */
 
-/* Finds where the corners of the image are on the sky, around it from the first pixel on. */
+/* Finds the sky positions of the four corners, in order around the image from the first pixel. */
 static enum srcfind_status find_footprint(const struct image *image, struct result *result,
                                           struct error *error) {
     const double right = (double)result->image.width - 0.5;
@@ -104,11 +104,12 @@ enum srcfind_status find_sources(const struct search *search) {
     return status == SRCFIND_OK && search->options->negative ? negative_search(search) : status;
 }
 
-/* Adds sources to the image, and finds out which of them the search finds. */
+/* Injects sources, and counts those that the search finds. */
 static enum srcfind_status measure_completeness(const struct search *search,
                                                 struct result *result) {
     const double start = clock_seconds();
-    struct search_report report = *search->report; /* the image's has the times of its own search */
+    struct search_report report =
+        *search->report; /* the trials do not add to the times of the search */
     struct search trials = *search;
     trials.report = &report;
     const enum srcfind_status status = completeness_measure(&trials, &result->injections);
@@ -119,7 +120,7 @@ static enum srcfind_status measure_completeness(const struct search *search,
     return status;
 }
 
-/* Gives the result what was found beside sources, also after an error. */
+/* Moves noise, times and device of the search to the result, also after an error. */
 static void give_results(const struct search *search, enum srcfind_status status,
                          struct result *result) {
     struct views *views = search->views;
@@ -139,7 +140,7 @@ static void give_results(const struct search *search, enum srcfind_status status
 
 /* --- all of it --- */
 
-/* The search, and what searches again: all that needs the views. */
+/* The search and its repetitions: every step that needs the views. */
 static enum srcfind_status search_input(struct srcfind *finder, const struct input *input,
                                         struct sampled *sample, struct result *result) {
     struct views views = views_of_input(input, &result->image, &finder->options, result->blanks);

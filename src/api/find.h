@@ -1,12 +1,13 @@
-/* All that a catalogue has: a search, and then what follows it. */
+/* Makes a result: a search, then trials of completeness, the negated image, planes, quality and
+ * notes. */
 #ifndef FIND_H
 #define FIND_H
 
 #include "api/search.h"
 #include "output/result.h"
 
-/* Finds the sources of an input, whose metadata the result has. The caller clears the
- * result, also after an error. */
+/* Fills a result, which has the metadata of the input. The caller clears the result, also after an
+ * error. */
 enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
                                    struct result *result);
 

@@ -8,13 +8,13 @@
 
 struct srcfind_options {
     struct options values;
-    struct shared_table *at; /* the catalogue of that option; shared with copies and finders */
+    struct shared_table *at; /* the table of the option at, shared with copies and finders */
     struct error error;
 };
 
 struct srcfind {
     struct options options;
-    struct shared_table *at; /* that of the options; NULL if these were the defaults */
+    struct shared_table *at; /* shared with the options; NULL for default options */
     struct threads *threads;
     struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
     unsigned labels; /* to be kept for maps: 1 << enum label_kind */
@@ -24,7 +24,7 @@ struct srcfind {
 /* Begins a call that may be interrupted. */
 void finder_begin(struct srcfind *finder);
 
-/* Tells the finders that were made together how many pixels a run has, about. */
+/* Tells the finders that were made together about how many pixels they will search. */
 void finder_expect(struct srcfind *finder, double n_pixels);
 
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */

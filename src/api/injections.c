@@ -1,3 +1,14 @@
+/* How sources for injection are drawn:
+ *
+ * 1. Trials are planned: at most one source in 400 areas of its FWHM, so that sources do not
+ *    disturb each other, and at most 64 trials, which all widths share.
+ * 2. The S/N of each source is drawn, with the same probability in each interval of its logarithm.
+ * 3. Positions are drawn evenly over the image, until the pixel there has a value and an rms in
+ *    both images. Rounds have 4 tries a source, then 4, 8, 16 ... more, up to 512 in all.
+ *
+ * Every random number depends on seed, source and try alone (common/random.h): sources are the same
+ * for any number of threads, and more sources do not change the first ones.
+ * Each round reads the pixels of its tries, at most 2^20 or one a source, once from each image. */
 #include "api/injections.h"
 
 #include <math.h>
@@ -8,14 +19,14 @@
 
 enum { AREAS_A_SOURCE = 400, MOST_TRIALS = 64 };
 
-/* Tries at a place of a source. Each round of tries reads the image: the first one has a few for
- * each source, the others as many as all before, but for what memory allows. */
+/* Tries at a position for a source. Each round of tries reads the image. The first round has a few
+ * tries for each source, the next ones as many as all before, or as many as memory allows. */
 enum { FIRST_TRIES = 4, MOST_TRIES = 512, MOST_A_ROUND = 1 << 20 };
 
 /* What a random number is for. */
 enum { RANDOM_SNR, RANDOM_X, RANDOM_Y };
 
-/* Numbers of sources of different widths, which do not depend on how many there are. */
+/* The first number of a source of each width; it does not depend on how many sources there are. */
 static const uint64_t NUMBERS_A_WIDTH = (uint64_t)1 << 32;
 
 void injections_plan(const struct injections *list, double n_pixels, double beam_pixels,
@@ -35,21 +46,21 @@ void injections_plan(const struct injections *list, double n_pixels, double beam
     }
 }
 
-/* --- places --- */
+/* --- positions --- */
 
-/* A place that is tried for a source. */
+/* A position that is tried for a source. */
 struct try_at {
     int64_t source;
     struct injection_place place;
 };
 
-struct drawing {
+struct draw {
     const struct injection_field *field;
     struct injections *list;
     struct injection_place *places;
     struct threads *threads;
     struct error *error;
-    int64_t *waiting; /* sources that have no place yet */
+    int64_t *waiting; /* sources that have no position yet */
     int64_t n_waiting;
 };
 
@@ -68,7 +79,7 @@ static int32_t pixel_of(double x, int64_t n) {
     return (int32_t)(pixel < n ? pixel : n - 1);
 }
 
-static struct injection_place draw_place(const struct drawing *d, int64_t source, int64_t try) {
+static struct injection_place draw_place(const struct draw *d, int64_t source, int64_t try) {
     const struct injection_field *f = d->field;
     const uint64_t number = number_of(d->list, source);
     const double x = random_number(f->seed, number, (uint64_t)try, RANDOM_X);
@@ -77,7 +88,7 @@ static struct injection_place draw_place(const struct drawing *d, int64_t source
 }
 
 /* Reads the pixels of n tries in an image. */
-static enum srcfind_status read_places(const struct drawing *d, const struct run_source *from,
+static enum srcfind_status read_places(const struct draw *d, const struct run_source *from,
                                        const struct try_at *tries, int64_t n,
                                        struct run_pixels *pixels) {
     struct run *runs = arrays_allocate(n, sizeof *runs);
@@ -103,7 +114,7 @@ static bool is_usable(const struct run_pixels *pixels, int64_t i) {
 }
 
 /* Gives each waiting source the first of its n_each tries that is usable. */
-static void take_places(struct drawing *d, const struct try_at *tries, int64_t n_each,
+static void take_places(struct draw *d, const struct try_at *tries, int64_t n_each,
                         const struct run_pixels *measured, const struct run_pixels *detected) {
     int64_t n_waiting = 0;
     for (int64_t k = 0; k < d->n_waiting; k++) {
@@ -126,8 +137,8 @@ static void take_places(struct drawing *d, const struct try_at *tries, int64_t n
     d->n_waiting = n_waiting;
 }
 
-/* Tries n_each places for each waiting source, from number `first` on. */
-static enum srcfind_status try_places(struct drawing *d, int64_t first, int64_t n_each) {
+/* Tries n_each positions for each waiting source, from try `first` on. */
+static enum srcfind_status try_places(struct draw *d, int64_t first, int64_t n_each) {
     const struct injection_field *field = d->field;
     const bool are_two = field->detect != field->measure;
     const int64_t n = d->n_waiting * n_each;
@@ -150,7 +161,7 @@ static enum srcfind_status try_places(struct drawing *d, int64_t first, int64_t 
     return status;
 }
 
-/* The tries of a round, after so many for each source. */
+/* The tries of a round for each source, after n_before tries. */
 static int64_t count_tries(int64_t n_before, int64_t n_waiting) {
     const int64_t n = n_before < FIRST_TRIES ? FIRST_TRIES : n_before;
     const int64_t most = MOST_A_ROUND / n_waiting;
@@ -159,8 +170,8 @@ static int64_t count_tries(int64_t n_before, int64_t n_waiting) {
 
 /* --- all sources --- */
 
-/* Draws the S/N of the sources that are planned, and lets them wait for a place. */
-static void begin_sources(struct drawing *d, const struct injection_plan *plans) {
+/* Draws the S/N of the planned sources, and lets them wait for a position. */
+static void begin_sources(struct draw *d, const struct injection_plan *plans) {
     struct injections *list = d->list;
     const double range = log(INJECTION_MOST / INJECTION_LEAST);
     for (int64_t i = 0; i < list->n; i++) {
@@ -180,12 +191,12 @@ enum srcfind_status injections_draw(struct injections *list, const struct inject
     list->n = list->n_a_width * list->n_widths;
     list->all = arrays_allocate(list->n, sizeof *list->all);
     *places = arrays_allocate(list->n, sizeof **places);
-    struct drawing d = {.field = field,
-                        .list = list,
-                        .places = *places,
-                        .threads = threads,
-                        .error = error,
-                        .waiting = arrays_allocate(list->n, sizeof *d.waiting)};
+    struct draw d = {.field = field,
+                     .list = list,
+                     .places = *places,
+                     .threads = threads,
+                     .error = error,
+                     .waiting = arrays_allocate(list->n, sizeof *d.waiting)};
     enum srcfind_status status = SRCFIND_OK;
     if (list->all && *places && d.waiting)
         begin_sources(&d, plans);

@@ -1,4 +1,16 @@
-/* The public calls for maps, and what the command asks of them. */
+/* How maps are made, in files or in an array of the caller:
+ *
+ * 1. The image is opened again, with the options and the blanks of its search. Its file must not
+ *    have changed since; pixels in memory are given again by the caller.
+ * 2. Labels are taken from the result. If the search did not keep them (maps_expect), the same
+ *    search runs again. A model is prepared from the Gaussians of the result.
+ * 3. The file of each map is begun under a temporary name, one inside the other (save_next and
+ *    save_whole), so that all are open. The picture, the last one, reads the image on its own.
+ * 4. One pass over the image gives all maps their values (output/map_values.c). With --detect-on
+ *    the map of the SNR takes another pass, over the image for detection.
+ * 5. The files get their names, the last one first. After an error no map of FITS has its name.
+ *
+ * Costs one read of the image, another one for the picture, and the memory of labels and model. */
 #include "api/maps.h"
 
 #include <stdlib.h>
@@ -23,7 +35,7 @@
 #define TABLE(id, name, what, kind, extension, columns)
 static const struct {
     enum quantity quantity;
-    bool has_unit; /* that of the image */
+    bool has_unit; /* BUNIT is the unit of the image */
 } maps[MAPS] = {
 #include "output/products.inc"
 };
@@ -50,7 +62,7 @@ const char *srcfind_map_suffix(int i) {
     return i >= 0 && i < MAPS ? map_products[i].suffix : ".fits";
 }
 
-/* Whether a search with these options has what the map shows. */
+/* Whether a search with these options can give this map. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
     const enum map_needs needs = map_products[map].needs;
     if (*options->at && needs >= NEEDS_ISLANDS)
@@ -76,7 +88,7 @@ bool map_replaces_other(enum map map, const char *path) {
     return map == MAP_PICTURE ? !png_is_own(path) : !is_srcfind_map(path);
 }
 
-/* Adds the cards of a map of an image that do not tell how it was made. */
+/* Adds the cards that describe the image and the unit of a map; the options are not among them. */
 static void add_description(struct cards *cards, enum map map, const struct image *image,
                             const struct srcfind_image *metadata) {
     plane_header_add(cards, maps[map].quantity == QUANTITY_LABEL ? 32 : -32, image, metadata);
@@ -84,13 +96,13 @@ static void add_description(struct cards *cards, enum map map, const struct imag
         cards_add_text(cards, "BUNIT", metadata->unit);
 }
 
-/* --- maps that are there --- */
+/* --- maps in files --- */
 
-/* An image that maps may be of. */
+/* The image with which maps in files are compared. */
 struct original {
     struct image image;
     struct srcfind_image metadata;
-    bool is_known; /* it was opened */
+    bool is_known; /* the image could be opened */
 };
 
 static void open_original(struct original *o, const char *path, const struct image_choice *choice) {
@@ -100,7 +112,7 @@ static void open_original(struct original *o, const char *path, const struct ima
                   image_open(&o->image, path, choice, &o->metadata, &ignored) == SRCFIND_OK;
 }
 
-/* Whether a header is that of a map of the image, by all cards before its HISTORY. */
+/* Whether all cards of a header before its HISTORY are those of a map of the image. */
 static bool describes(const struct header *header, enum map map, const struct original *o) {
     struct cards cards = {0};
     add_description(&cards, map, &o->image, &o->metadata);
@@ -151,7 +163,7 @@ void maps_expect(struct srcfind *finder, const bool wanted[MAPS]) {
 
 /* --- values --- */
 
-/* Maps that are being made, and what they are made of. */
+/* The maps of one call, and the result and the image that they are made of. */
 struct wanted_maps {
     struct srcfind *finder;
     const struct result *result;
@@ -174,16 +186,16 @@ static enum srcfind_status choose_map(const char *name, const struct result *res
                : error_set(error, SRCFIND_ERROR_OPTIONS, "map: %.200s", reason.text);
 }
 
-/* Finds the labels that the catalogue did not keep: by the search that made it, which is the only
- * rule for them. */
+/* Finds labels that the result did not keep, by the same search: no other rule gives the same
+ * labels. */
 static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_kind kind,
                                        struct labels *labels) {
-    const struct result *c = m->result;
-    struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
+    const struct result *r = m->result;
+    struct views views = views_of_input(&m->input, &r->image, &r->options, r->blanks);
     struct sources found = {0};
     struct search_report report = {0};
     const struct search search = {.finder = m->finder,
-                                  .options = &c->options,
+                                  .options = &r->options,
                                   .views = &views,
                                   .labels = 1U << kind,
                                   .sources = &found,
@@ -196,49 +208,49 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
     return status;
 }
 
-/* Makes the mask of islands of positive sources. False where memory ran out. */
-static bool add_mask(const struct result *c, const struct labels *islands,
+/* Makes the mask of islands of positive sources. */
+static bool add_mask(const struct result *r, const struct labels *islands,
                      struct label_rows *rows) {
-    struct mask_shape shape = {.width = c->image.width,
-                               .height = c->image.height,
-                               .radius = c->options.mask_dilate,
-                               .fills_holes = c->options.mask_fill};
+    struct mask_shape shape = {.width = r->image.width,
+                               .height = r->image.height,
+                               .radius = r->options.mask_dilate,
+                               .fills_holes = r->options.mask_fill};
     struct labels mask = {0};
-    for (int64_t i = 0; i < c->sources.n - c->sources.n_negative; i++)
-        if (c->sources.rows[i].island_id > shape.most_label)
-            shape.most_label = c->sources.rows[i].island_id;
+    for (int64_t i = 0; i < r->sources.n - r->sources.n_negative; i++)
+        if (r->sources.rows[i].island_id > shape.most_label)
+            shape.most_label = r->sources.rows[i].island_id;
     const bool ok =
-        mask_make(islands, &shape, &mask) && label_rows_make(rows, &mask, c->image.height);
+        mask_make(islands, &shape, &mask) && label_rows_make(rows, &mask, r->image.height);
     labels_clear(&mask);
     return ok;
 }
 
 static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
                                       struct map_output *output) {
-    const struct result *c = m->result;
+    const struct result *r = m->result;
     const enum label_kind kind = label_kind(map);
-    const bool are_kept = c->sources.has_labels >> kind & 1;
+    const bool are_kept = r->sources.has_labels >> kind & 1;
     struct labels found = {0};
     enum srcfind_status status = are_kept ? SRCFIND_OK : find_labels(m, kind, &found);
-    const struct labels *labels = are_kept ? &c->sources.labels[kind] : &found;
+    const struct labels *labels = are_kept ? &r->sources.labels[kind] : &found;
     if (status == SRCFIND_OK &&
-        !(map == MAP_MASK ? add_mask(c, labels, &output->labels)
-                          : label_rows_make(&output->labels, labels, c->image.height)))
+        !(map == MAP_MASK ? add_mask(r, labels, &output->labels)
+                          : label_rows_make(&output->labels, labels, r->image.height)))
         status = error_memory(&m->finder->error, "making a map");
     labels_clear(&found);
     return status;
 }
 
-/* Adds a map to those that are made, without saying where it goes. */
+/* Adds a map to the wanted ones. The caller sets its file or its array. */
 static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
-    const struct result *c = m->result;
+    const struct result *r = m->result;
     struct map_output *output = &m->outputs[m->n++];
     *output = (struct map_output){.quantity = maps[map].quantity};
     if (has_labels(map))
         return add_labels(m, map, output);
-    const struct model_box box = {0, 0, c->image.width, c->image.height, MODEL_CELL};
+    const struct model_box box = {0, 0, r->image.width, r->image.height, MODEL_CELL};
     return !has_model(map) ||
-                   model_make(&output->model, c->sources.gaussians, c->sources.n_gaussians, &box)
+                   model_make(&output->model, r->sources.gaussians, r->sources.n_gaussians, &box)
                ? SRCFIND_OK
                : error_memory(&m->finder->error, "making a map");
 }
@@ -257,14 +269,14 @@ static int move_snr_back(struct wanted_maps *m) {
     return m->n;
 }
 
-/* Makes the maps of the image; that of the SNR is of the image for detection, if there is one. */
+/* Makes all wanted maps. The map of the SNR is made of the image for detection, if there is one. */
 static enum srcfind_status make_maps(struct wanted_maps *m) {
-    const struct result *c = m->result;
+    const struct result *r = m->result;
     struct threads *threads = m->finder->threads;
     struct error *error = &m->finder->error;
-    const struct views views = views_of_input(&m->input, &c->image, &c->options, c->blanks);
-    const struct map_image image = {views.measure.source, &c->noise, views.measure.detection.maps};
-    const struct map_image detected = {views.other.source, &c->detection_noise, {NULL, NULL}};
+    const struct views views = views_of_input(&m->input, &r->image, &r->options, r->blanks);
+    const struct map_image image = {views.measure.source, &r->noise, views.measure.detection.maps};
+    const struct map_image detected = {views.other.source, &r->detection_noise, {NULL, NULL}};
     const int n = views.are_two ? move_snr_back(m) : m->n;
     enum srcfind_status status =
         n > 0 ? map_outputs_write(&image, m->outputs, n, threads, error) : SRCFIND_OK;
@@ -278,15 +290,15 @@ static void clear_maps(struct wanted_maps *m) {
         map_output_clear(&m->outputs[i]);
 }
 
-/* Opens the file of a catalogue, again. To be closed also after an error. */
+/* Opens the image of the result again. The caller closes it, also after an error. */
 static enum srcfind_status open_image(struct wanted_maps *m) {
-    const struct result *c = m->result;
+    const struct result *r = m->result;
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
-        input_open(&m->input, c->image.path, &c->options, &m->metadata, error);
-    input_see(&m->input, c->blanks);
+        input_open(&m->input, r->image.path, &r->options, &m->metadata, error);
+    input_see(&m->input, r->blanks);
     return status == SRCFIND_OK
-               ? fits_file_unchanged(&m->input.image.file, &c->origin.version, error)
+               ? fits_file_unchanged(&m->input.image.file, &r->origin.version, error)
                : status;
 }
 
@@ -297,28 +309,26 @@ static void close_image(struct wanted_maps *m) {
 
 /* --- files --- */
 
-/* Maps that are saved: each file is open while those of the maps that follow are made, so that all
- * get their values in one pass over the image. */
-struct saving {
+/* Maps to be saved in files. */
+struct saved_maps {
     struct wanted_maps wanted;
-    const char *const *paths; /* of each map; NULL: it is not saved */
-    bool *saved;              /* of each map: it has its place */
-    int map;                  /* now */
+    const char *const *paths; /* of each map; NULL: not saved */
+    bool *saved;              /* of each map: its file is complete */
+    int map;                  /* the map whose file is next */
 };
 
-/* False where memory ran out. */
-static bool make_header(const struct saving *s, enum map map, struct cards *cards) {
-    const struct result *c = s->wanted.result;
+static bool make_header(const struct saved_maps *s, enum map map, struct cards *cards) {
+    const struct result *r = s->wanted.result;
     char what[SRCFIND_TEXT];
-    add_description(cards, map, &s->wanted.input.image, &c->image);
+    add_description(cards, map, &s->wanted.input.image, &r->image);
     snprintf(what, sizeof what, "map: %s", map_products[map].name);
-    option_cards_add(cards, what, &c->options);
+    option_cards_add(cards, what, &r->options);
     return cards_end(cards);
 }
 
-/* Writes the header of a map, and adds it to those that are made. */
-static enum srcfind_status begin_map(struct saving *s, enum map map, FILE *file, const char *name,
-                                     struct error *error) {
+/* Writes the header of a map, and adds the map to the wanted ones. */
+static enum srcfind_status begin_map(struct saved_maps *s, enum map map, FILE *file,
+                                     const char *name, struct error *error) {
     const struct srcfind_image *image = &s->wanted.result->image;
     struct cards header = {0};
     enum srcfind_status status = add_map(&s->wanted, map);
@@ -331,12 +341,12 @@ static enum srcfind_status begin_map(struct saving *s, enum map map, FILE *file,
     return status;
 }
 
-static enum srcfind_status save_next(struct saving *s);
+static enum srcfind_status save_next(struct saved_maps *s);
 
-/* Writes the map of now, which gets its values when the maps that follow have begun, too. */
+/* Begins the file of the next map. Its values are written once the files of all maps have begun. */
 static enum srcfind_status write_map(void *context, FILE *file, const char *name,
                                      struct error *error) {
-    struct saving *s = context;
+    struct saved_maps *s = context;
     const struct wanted_maps *m = &s->wanted;
     const enum map map = (enum map)s->map++;
     const enum srcfind_status status =
@@ -346,8 +356,9 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
     return status == SRCFIND_OK ? save_next(s) : status;
 }
 
-/* Saves the next map and those that follow; after the last one makes all of them. */
-static enum srcfind_status save_next(struct saving *s) {
+/* Saves the next map and all maps behind it. Behind the last one the values of all maps are made.
+ */
+static enum srcfind_status save_next(struct saved_maps *s) {
     struct error *error = &s->wanted.finder->error;
     while (s->map < MAPS && !s->paths[s->map])
         s->map++;
@@ -364,9 +375,9 @@ static enum srcfind_status save_next(struct saving *s) {
 
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                               const char *const paths[MAPS], bool saved[MAPS]) {
-    struct saving s = {.wanted = {.finder = finder, .result = catalogue->table.of},
-                       .paths = paths,
-                       .saved = saved};
+    struct saved_maps s = {.wanted = {.finder = finder, .result = catalogue->table.of},
+                           .paths = paths,
+                           .saved = saved};
     enum srcfind_status status = open_image(&s.wanted);
     if (status == SRCFIND_OK)
         status = save_next(&s);
@@ -419,13 +430,13 @@ static enum srcfind_status fill_from_file(struct wanted_maps *m, enum map map, u
     return status;
 }
 
-/* Checks that pixels can be those of the catalogue. */
+/* Checks that pixels have the shape of the image of the result. */
 static enum srcfind_status check_pixels(const struct wanted_maps *m,
                                         const struct srcfind_pixels *given,
                                         struct srcfind_pixels *pixels) {
-    const struct result *c = m->result;
+    const struct result *r = m->result;
     struct error *error = &m->finder->error;
-    if (c->origin.on_device)
+    if (r->origin.on_device)
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "map: maps are made of pixels in the host's memory, not of those on a "
                          "device: search a copy of them");
@@ -434,12 +445,12 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
                          "map: the catalogue is one of pixels in memory, which are needed again");
     const enum srcfind_status status = pixels_read(given, pixels, error);
     if (status != SRCFIND_OK ||
-        (pixels->width == c->image.width && pixels->height == c->image.height))
+        (pixels->width == r->image.width && pixels->height == r->image.height))
         return status;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
                      "map: pixels of %lld x %lld are not those of the catalogue, %lld x %lld",
-                     (long long)pixels->width, (long long)pixels->height, (long long)c->image.width,
-                     (long long)c->image.height);
+                     (long long)pixels->width, (long long)pixels->height, (long long)r->image.width,
+                     (long long)r->image.height);
 }
 
 static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,

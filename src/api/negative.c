@@ -6,14 +6,14 @@
 #include "input/chunks.h"
 #include "input/pixel_change.h"
 
-/* A negated view, and what it is read from. */
+/* The negated pixels of a view, and its negated map of the background. */
 struct negated {
     struct pixel_source pixels, background;
     struct changed changed_pixels, changed_background;
     struct device_pixels on_device;
 };
 
-/* Makes a view that of the negated image, with a map of the background that is negated, too. */
+/* Negates the pixels of a view, and its background. */
 static void negate(struct negated *n, struct view *view) {
     struct detection *d = &view->detection;
     d->background = -d->background;
@@ -43,7 +43,7 @@ static void turn_back(struct srcfind_source *row) {
     row->flags |= SRCFIND_FLAG_NEGATIVE;
 }
 
-/* Turns back what was found in the negated image. */
+/* Gives the sources of the negated image the sign that they have in the image. */
 static void turn_back_all(struct sources *s) {
     for (int64_t i = 0; i < s->n_gaussians; i++)
         s->gaussians[i].peak = 0 - s->gaussians[i].peak;

@@ -1,13 +1,13 @@
 /* The option negative: a second search, of the negated image. The clip, the interpolation of local
- * noise and every rounding are symmetric, so that it has the background of the first search with
- * the other sign, and the same rms. */
+ * noise and every rounding are symmetric: the negated image has the same rms, and the background
+ * with the other sign. */
 #ifndef NEGATIVE_H
 #define NEGATIVE_H
 
 #include "api/search.h"
 
-/* Searches the negated images of the views of a search, and adds what is found to its sources,
- * after them, as negative sources of the images themselves. */
+/* Searches the negated images of the views of a search, and appends the negative sources to its
+ * sources. */
 enum srcfind_status negative_search(const struct search *search);
 
 #endif

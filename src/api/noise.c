@@ -36,8 +36,9 @@ void noise_choose_box(const struct noise_choice *choice, const struct srcfind_im
     }
 }
 
-/* The value of a rank among n values, which it moves: quickselect (Hoare 1961, CACM 4, 321), with a
- * pivot from the middle. A sort of a million nodes would take as long as all boxes on a GPU. */
+/* The value of a rank among n values, whose order changes: quickselect (Hoare 1961, CACM 4, 321),
+ * with a pivot from the middle. A sort of a million nodes would take as long as all boxes on a GPU.
+ */
 static double value_of_rank(double *values, int64_t n, int64_t rank) {
     int64_t first = 0, last = n - 1;
     while (first < last) {

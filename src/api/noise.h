@@ -1,4 +1,4 @@
-/* What the options say of local noise, and what a catalogue says of it. */
+/* Boxes of local noise, chosen by the options, and the range of local noise in a catalogue. */
 #ifndef NOISE_H
 #define NOISE_H
 
@@ -10,7 +10,7 @@ enum { STEPS_A_BOX = 3 };
 /* The width of a box, in pixels, if the image is large enough: 15 beams, at least 48. */
 double noise_wanted_box(const struct srcfind_image *image);
 
-/* Whether both rms and background are given, as values or maps: nothing is to be measured. */
+/* Whether rms and background are both given, as values or maps, so that no noise is measured. */
 bool noise_is_given(const struct detection *detection);
 
 /* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
@@ -19,12 +19,12 @@ bool noise_is_given(const struct detection *detection);
 void noise_choose_box(const struct noise_choice *choice, const struct srcfind_image *image,
                       struct detection *detection);
 
-/* Fills the members of a background that describe local noise. False where memory ran out. */
+/* Fills the members of a background that describe local noise. */
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
                     struct srcfind_background *background);
 
-/* The 10th and the 90th percentile of the background of the nodes of local noise; NaN where there
- * is one noise. False where memory ran out. */
+/* The 10th and the 90th percentile of the background of the nodes of local noise; NaN without
+ * nodes. */
 bool noise_background_range(const struct noise_map *map, double *p10, double *p90);
 
 #endif

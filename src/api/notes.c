@@ -1,3 +1,13 @@
+/* How notes are made:
+ *
+ * In: a result that is otherwise complete, and the maps that the user gave. Out: result->notes,
+ * texts that each end with a NUL.
+ * Each function compares members of the result with a limit below, and writes a note if one looks
+ * wrong. The note says what is wrong, and which option or which card of the header cures it.
+ * write_notes has the order: header, pixels, noise, scales, sources, planes, injected sources.
+ *
+ * Numbers always have a decimal point, whatever locale the program has set. No pixel is read here:
+ * quality.c has taken its figures from a sample. Notes change no row. */
 #define _GNU_SOURCE /* newlocale */
 #include "api/notes.h"
 
@@ -11,12 +21,12 @@
 #include "common/text_stream.h"
 #include "input/units.h"
 
-/* Above these the pixels, the noise or the sources look wrong; the beam below. */
+/* Limits: pixels, noise or sources above them look wrong, and a beam below its limit. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
 static const double LEAST_LEFT = 0.1; /* of the pixels, with a mask */
 static const double MOST_RANGE = 2;   /* of the background, in rms */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
-enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
+enum { LEAST_SOURCES = 8 }; /* fewer give no useful shares */
 
 /* Writes a note and the NUL at its end. */
 __attribute__((format(printf, 2, 3))) static void note(FILE *stream, const char *format, ...) {
@@ -37,16 +47,16 @@ static void note_distortion(FILE *stream, const struct srcfind_image *image) {
         note(stream, "%s", image->distortion);
 }
 
-static void note_positions(FILE *stream, const struct result *c) {
-    const char *row = *c->options.at ? "position" : "source";
+static void note_positions(FILE *stream, const struct result *r) {
+    const char *row = *r->options.at ? "position" : "source";
     int64_t n = 0;
-    for (int64_t i = 0; *c->image.lon_name && i < c->sources.n; i++)
-        n += isnan(c->sources.rows[i].lon) && isfinite(c->sources.rows[i].x);
+    for (int64_t i = 0; *r->image.lon_name && i < r->sources.n; i++)
+        n += isnan(r->sources.rows[i].lon) && isfinite(r->sources.rows[i].x);
     if (n > 0)
         note(stream,
              "%lld of %lld %s%s %s no position on the sky, beyond the edge of the "
              "projection: are the coordinates of the header right?",
-             (long long)n, (long long)c->sources.n, row, plural(c->sources.n),
+             (long long)n, (long long)r->sources.n, row, plural(r->sources.n),
              n == 1 ? "has" : "have");
 }
 
@@ -58,7 +68,7 @@ static void note_unit(FILE *stream, const struct srcfind_image *image) {
              image->unit);
 }
 
-/* Whether a unit is a multiple of one of these, of which NULL is the last. */
+/* Whether a unit is a multiple of one of these units, a list that ends with NULL. */
 static bool is_one_of(const char *unit, const char *const *units) {
     double factor;
     while (*units && !units_conform(unit, *units, &factor))
@@ -66,7 +76,7 @@ static bool is_one_of(const char *unit, const char *const *units) {
     return *units;
 }
 
-/* What would make fluxes those in Jy. */
+/* What the user can do to get fluxes in Jy. */
 static const char *cure_of(const struct srcfind_image *image) {
     static const char *const beams[] = {"Jy/beam", "Jy/beam.km/s", NULL};
     static const char *const areas[] = {"Jy/sr", "Jy/deg2", "Jy/sr.km/s", "Jy/deg2.km/s", NULL};
@@ -81,33 +91,33 @@ static const char *cure_of(const struct srcfind_image *image) {
     return "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
 }
 
-/* Notes that fluxes are not in Jy. A map with neither a unit nor a beam says nothing of fluxes. */
-static void note_flux_unit(FILE *stream, const struct result *c) {
-    const struct srcfind_image *image = &c->image;
+/* Notes that fluxes are not in Jy. An image with neither unit nor beam gets no such note. */
+static void note_flux_unit(FILE *stream, const struct result *r) {
+    const struct srcfind_image *image = &r->image;
     const char *unit = *image->unit ? image->flux_unit : "the unit of the pixels";
-    if (c->sources.n == 0 || (!*image->unit && !*image->beam_source) ||
+    if (r->sources.n == 0 || (!*image->unit && !*image->beam_source) ||
         units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
         strcmp(image->flux_unit, "Jy km/s") == 0)
         return;
     note(stream, "fluxes are in %s, not in Jy: %s", unit, cure_of(image));
 }
 
-static void note_beam(FILE *stream, const struct result *c) {
-    const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
+static void note_beam(FILE *stream, const struct result *r) {
+    const char *wrong = r->image.beam_pixels > (double)r->background.n_pixels
                             ? "larger than the image"
-                        : c->image.beam_pixels < 1 ? "smaller than a pixel"
+                        : r->image.beam_pixels < 1 ? "smaller than a pixel"
                                                    : NULL;
     if (wrong)
         note(stream, "the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?", wrong);
-    else if (c->quality.beam_pixels < LEAST_BEAM)
+    else if (r->quality.beam_pixels < LEAST_BEAM)
         note(stream,
              "the beam is %.2g pixel%s wide, less than two, and fluxes and sizes are "
              "uncertain: make the image with smaller pixels, or correct the beam with "
              "--beam",
-             c->quality.beam_pixels, c->quality.beam_pixels == 1 ? "" : "s");
+             r->quality.beam_pixels, r->quality.beam_pixels == 1 ? "" : "s");
 }
 
-/* Notes what was made of the beam of the header. */
+/* Notes a beam of the header whose axes were exchanged, or that the BEAMS table does not have. */
 static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
     const struct srcfind_beam *used = &image->beam, *row = &image->row_beam;
     if (image->beam_is_turned)
@@ -128,26 +138,27 @@ static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
              3600 * row->major, 3600 * row->minor, row->angle);
 }
 
-static void note_zeros(FILE *stream, const struct result *c) {
-    if (c->quality.zeros > MOST_ZEROS && c->quality.zeros < 1)
+static void note_zeros(FILE *stream, const struct result *r) {
+    if (r->quality.zeros > MOST_ZEROS && r->quality.zeros < 1)
         note(stream,
              "some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
              "leaves them out",
-             100 * c->quality.zeros);
+             100 * r->quality.zeros);
 }
 
-/* Notes a mask that leaves little: a CLEAN mask is 1 in sources, and the rest would be blank. */
-static void note_mask(FILE *stream, const struct result *c) {
-    const struct srcfind_background *b = &c->background;
+/* Notes a mask that leaves few pixels: a CLEAN mask, which is 1 in sources, makes all others blank.
+ */
+static void note_mask(FILE *stream, const struct result *r) {
+    const struct srcfind_background *b = &r->background;
     const double left = (double)(b->n_pixels - b->n_blank) / (double)b->n_pixels;
-    if (*c->options.mask && left < LEAST_LEFT)
+    if (*r->options.mask && left < LEAST_LEFT)
         note(stream,
              "with the mask, %.2g%% of the pixels are left: --mask is 0 where the image is bad; a "
              "CLEAN mask, which is 0 where there is no source, is none for it",
              100 * left);
 }
 
-/* Notes masks and maps of other places on the sky, as those of another image. */
+/* Notes masks and maps with other sky coordinates than the image: they may be of another image. */
 static void note_user_maps(FILE *stream, const struct user_maps *maps) {
     for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
         const struct user_map *map = maps->images[kind];
@@ -158,109 +169,109 @@ static void note_user_maps(FILE *stream, const struct user_maps *maps) {
     }
 }
 
-/* Notes where local noise was asked for, but there is one noise. */
-static void note_no_local_noise(FILE *stream, const struct result *c) {
-    const struct options *o = &c->options;
+/* Notes that local noise was asked for, but there is one noise. */
+static void note_no_local_noise(FILE *stream, const struct result *r) {
+    const struct options *o = &r->options;
     const bool rms_is_given = o->noise.rms > 0 || *o->rms_map;
     const bool all_is_given = rms_is_given && (!isnan(o->noise.background) || *o->background_map);
-    if (o->noise.local && !all_is_given && c->background.box == 0)
+    if (o->noise.local && !all_is_given && r->background.box == 0)
         note(stream,
              "the image is too small for local noise, one rms is used: boxes have 48 "
              "pixels at least, and at most half of its shorter side; --rms-box sets another "
              "size");
-    else if (c->noise.no_node_counts && (c->background.rms > 0 || rms_is_given))
+    else if (r->noise.no_node_counts && (r->background.rms > 0 || rms_is_given))
         note(stream,
              "every box of %lld pixels is more than three quarters blank, or has no noise: one "
              "%s is used; --rms-box sets another size",
-             (long long)c->background.box, rms_is_given ? "background" : "rms");
+             (long long)r->background.box, rms_is_given ? "background" : "rms");
 }
 
-/* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
- * the whole image larger than that of its parts. */
-static void note_one_noise(FILE *stream, const struct result *c) {
-    const struct srcfind_quality *q = &c->quality;
-    const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
-    if (c->options.noise.local || *c->options.rms_map || c->background.box > 0 ||
-        c->options.noise.rms > 0 || c->background.empty)
+/* Notes one noise for an image whose noise or background differs from place to place. If the
+ * background differs, the rms of the image is larger than the rms of its parts. */
+static void note_one_noise(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
+    const char *unit = *r->image.unit ? r->image.unit : "(no unit)";
+    if (r->options.noise.local || *r->options.rms_map || r->background.box > 0 ||
+        r->options.noise.rms > 0 || r->background.empty)
         return;
     if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
         note(stream,
              "the noise differs from place to place, from %.2g to %.2g %s: --local "
              "measures it around each source",
              q->rms_p10, q->rms_p90, unit);
-    else if (c->background.rms > MOST_SPREAD * q->rms_p90)
+    else if (r->background.rms > MOST_SPREAD * q->rms_p90)
         note(stream,
              "the background differs from place to place, and the rms of the whole "
              "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
              "measures both around each source",
-             c->background.rms, unit, q->rms_p90);
+             r->background.rms, unit, q->rms_p90);
 }
 
-/* Notes where local noise may have wide emission for background. */
-static void note_background(FILE *stream, const struct result *c) {
-    const struct srcfind_quality *q = &c->quality;
+/* Notes that local noise may treat wide emission as background. */
+static void note_background(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
     const double range = q->background_p90 - q->background_p10;
-    if (c->options.scales.n == 0 && !*c->options.at && isfinite(c->image.beam.major) &&
-        range > MOST_RANGE * c->background.rms_median)
+    if (r->options.scales.n == 0 && !*r->options.at && isfinite(r->image.beam.major) &&
+        range > MOST_RANGE * r->background.rms_median)
         note(stream,
              "the local background differs by %.1f rms from place to place: it may "
              "have emission that is wider than half of a box; --scales keeps it",
-             range / c->background.rms_median);
+             range / r->background.rms_median);
 }
 
-static void note_left_out(FILE *stream, const struct result *c) {
-    if (c->quality.widest_left_out > 0)
+static void note_left_out(FILE *stream, const struct result *r) {
+    if (r->quality.widest_left_out > 0)
         note(stream,
              "scales whose kernels are wider than half of the image's shorter side, up to "
              "%g beams, are left out: search a larger image for these",
-             c->quality.widest_left_out);
+             r->quality.widest_left_out);
 }
 
-/* Notes scales above one noise for the image. The image then shows wide sources in full; fits split
- * them, and the pieces may lack half of the flux. */
-static void note_fragments(FILE *stream, const struct result *c) {
-    const bool is_given = *c->options.rms_map || c->options.noise.rms > 0;
-    if (c->options.scales.n > 0 && !c->options.noise.local && c->background.box == 0 && !is_given &&
-        !c->background.empty)
+/* Notes scales with one noise for the image. Wide sources are then found in the image itself; the
+ * fit divides them into pieces, which may lack half of the flux. */
+static void note_fragments(FILE *stream, const struct result *r) {
+    const bool is_given = *r->options.rms_map || r->options.noise.rms > 0;
+    if (r->options.scales.n > 0 && !r->options.noise.local && r->background.box == 0 && !is_given &&
+        !r->background.empty)
         note(stream, "with one noise for the image, --scales may divide wide sources into pieces, "
                      "which lack up to half of the flux: add --local");
 }
 
-static void note_negative(FILE *stream, const struct result *c) {
-    const int64_t n_positive = c->sources.n - c->sources.n_negative;
-    const bool local = c->options.noise.local || c->background.box > 0 || *c->options.rms_map;
-    if ((double)c->sources.n_negative > MOST_NEGATIVE * (double)n_positive)
+static void note_negative(FILE *stream, const struct result *r) {
+    const int64_t n_positive = r->sources.n - r->sources.n_negative;
+    const bool local = r->options.noise.local || r->background.box > 0 || *r->options.rms_map;
+    if ((double)r->sources.n_negative > MOST_NEGATIVE * (double)n_positive)
         note(stream,
              "%lld negative source%s beside %lld positive, of which %s may be "
              "false: %sa higher --threshold leaves fewer",
-             (long long)c->sources.n_negative, plural(c->sources.n_negative), (long long)n_positive,
-             c->sources.n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
+             (long long)r->sources.n_negative, plural(r->sources.n_negative), (long long)n_positive,
+             r->sources.n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
 }
 
-/* The number of sources that a share of them is. */
-static long long count_of(double share, const struct result *c) {
-    return llround(share * (double)c->sources.n);
+/* The number of sources in a share of all sources. */
+static long long count_of(double share, const struct result *r) {
+    return llround(share * (double)r->sources.n);
 }
 
 /* Whether there are enough sources for shares of them. */
-static bool has_sources(const struct result *c) {
-    return c->sources.n >= LEAST_SOURCES && !*c->options.at;
+static bool has_sources(const struct result *r) {
+    return r->sources.n >= LEAST_SOURCES && !*r->options.at;
 }
 
-/* Notes sources of which the image has a part, and those that may be none. */
-static void note_cut_sources(FILE *stream, const struct result *c) {
-    const struct srcfind_quality *q = &c->quality;
-    if (!has_sources(c) || !(q->edge_or_single > MOST_CUT))
+/* Notes sources that an edge cuts, and single pixels, which may be noise. */
+static void note_cut_sources(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
+    if (!has_sources(r) || !(q->edge_or_single > MOST_CUT))
         return;
-    const long long n = count_of(q->edge_or_single, c), n_edge = count_of(q->edge, c);
-    const long long n_single = count_of(q->single_pixel, c), n_both = n_edge + n_single - n;
+    const long long n = count_of(q->edge_or_single, r), n_edge = count_of(q->edge, r);
+    const long long n_single = count_of(q->single_pixel, r), n_both = n_edge + n_single - n;
     char both[32] = "";
     if (n_both > 0)
         snprintf(both, sizeof both, " (%lld both)", n_both);
     note(stream,
          "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
          "pixel (%lld)%s: %s",
-         n, (long long)c->sources.n, n_edge, n_single, both,
+         n, (long long)r->sources.n, n_edge, n_single, both,
          q->edge >= q->single_pixel
              ? "part of their flux may be missing: search a larger image, or one "
                "with fewer blanks"
@@ -268,29 +279,29 @@ static void note_cut_sources(FILE *stream, const struct result *c) {
                "--min-pixels leaves small ones out");
 }
 
-static void note_narrow(FILE *stream, const struct result *c) {
-    const struct srcfind_beam *beam = &c->image.beam;
-    if (has_sources(c) && c->quality.narrow > MOST_NARROW)
+static void note_narrow(FILE *stream, const struct result *r) {
+    const struct srcfind_beam *beam = &r->image.beam;
+    if (has_sources(r) && r->quality.narrow > MOST_NARROW)
         note(stream,
              "%lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
              "which may not be the image's: --beam gives another one",
-             count_of(c->quality.narrow, c), (long long)c->sources.n, 3600 * beam->major,
+             count_of(r->quality.narrow, r), (long long)r->sources.n, 3600 * beam->major,
              3600 * beam->minor);
 }
 
-static void note_residual(FILE *stream, const struct result *c) {
-    if (has_sources(c) && c->quality.high_residual > MOST_RESIDUAL)
+static void note_residual(FILE *stream, const struct result *r) {
+    if (has_sources(r) && r->quality.high_residual > MOST_RESIDUAL)
         note(stream,
              "the Gaussians of %lld of %lld sources leave more than twice the noise "
              "in their islands, and do not describe them: --save residual shows where, "
              "%sa lower --contrast may help",
-             count_of(c->quality.high_residual, c), (long long)c->sources.n,
-             c->options.island > 3 ? "a lower --island or " : "");
+             count_of(r->quality.high_residual, r), (long long)r->sources.n,
+             r->options.island > 3 ? "a lower --island or " : "");
 }
 
 /* Notes planes of other images that have no fluxes, or no frequency. */
-static void note_planes(FILE *stream, const struct result *c) {
-    const struct measured_planes *t = &c->planes;
+static void note_planes(FILE *stream, const struct result *r) {
+    const struct measured_planes *t = &r->planes;
     int64_t n_blank = 0, n_without_beam = 0, n_too_wide = 0, n_frequencies = 0;
     for (int64_t i = 0; i < t->n; i++) {
         const struct measured_plane *plane = &t->planes[i];
@@ -304,7 +315,7 @@ static void note_planes(FILE *stream, const struct result *c) {
              "%lld of %lld planes of --measure-in are blank, or have one value, and no "
              "fluxes",
              (long long)n_blank, (long long)t->n);
-    if (n_without_beam > 0 && !isfinite(c->image.beam.major))
+    if (n_without_beam > 0 && !isfinite(r->image.beam.major))
         note(stream, "no beam is known of the image, and so not the shapes of its sources, "
                      "which --measure-in needs: --beam gives it");
     else if (n_without_beam > 0)
@@ -323,18 +334,19 @@ static void note_planes(FILE *stream, const struct result *c) {
                      "files of one plane, RESTFRQ");
 }
 
-/* Notes a table of sources that pixels cannot show, and sources that had no room. */
-static void note_completeness(FILE *stream, const struct result *c) {
-    const struct injections *list = &c->injections;
-    const int64_t n_wanted = c->options.completeness * list->n_widths;
+/* Notes that injected sources are narrower than a pixel, or that fewer had room than were wanted.
+ */
+static void note_completeness(FILE *stream, const struct result *r) {
+    const struct injections *list = &r->injections;
+    const int64_t n_wanted = r->options.completeness * list->n_widths;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++)
         n += list->all[i].is_added;
-    if (c->options.completeness > 0 && c->quality.beam_pixels < 1)
+    if (r->options.completeness > 0 && r->quality.beam_pixels < 1)
         note(stream,
              "the beam is %.2g pixels wide, less than one: the table of --completeness means "
              "nothing, since its sources lie between pixels",
-             c->quality.beam_pixels);
+             r->quality.beam_pixels);
     if (n < n_wanted)
         note(stream,
              "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
@@ -344,44 +356,44 @@ static void note_completeness(FILE *stream, const struct result *c) {
              (long long)n, (long long)n_wanted);
 }
 
-/* Each is a text with a NUL. */
-static void write_notes(FILE *stream, const struct result *c, const struct user_maps *maps) {
-    note_sky(stream, &c->image);
-    note_distortion(stream, &c->image);
-    note_positions(stream, c);
-    note_unit(stream, &c->image);
-    note_flux_unit(stream, c);
-    note_beam(stream, c);
-    note_beam_cards(stream, &c->image);
-    note_zeros(stream, c);
-    note_mask(stream, c);
+/* Writes all notes, in the order in which users read them. */
+static void write_notes(FILE *stream, const struct result *r, const struct user_maps *maps) {
+    note_sky(stream, &r->image);
+    note_distortion(stream, &r->image);
+    note_positions(stream, r);
+    note_unit(stream, &r->image);
+    note_flux_unit(stream, r);
+    note_beam(stream, r);
+    note_beam_cards(stream, &r->image);
+    note_zeros(stream, r);
+    note_mask(stream, r);
     note_user_maps(stream, maps);
-    note_no_local_noise(stream, c);
-    note_one_noise(stream, c);
-    note_background(stream, c);
-    note_left_out(stream, c);
-    note_fragments(stream, c);
-    note_negative(stream, c);
-    note_cut_sources(stream, c);
-    note_narrow(stream, c);
-    note_residual(stream, c);
-    note_planes(stream, c);
-    note_completeness(stream, c);
+    note_no_local_noise(stream, r);
+    note_one_noise(stream, r);
+    note_background(stream, r);
+    note_left_out(stream, r);
+    note_fragments(stream, r);
+    note_negative(stream, r);
+    note_cut_sources(stream, r);
+    note_narrow(stream, r);
+    note_residual(stream, r);
+    note_planes(stream, r);
+    note_completeness(stream, r);
 }
 
-bool notes_make(struct result *catalogue, const struct user_maps *maps) {
+bool notes_make(struct result *result, const struct user_maps *maps) {
     /* A program may have set a locale with a decimal comma. */
     const locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     struct text text = {0};
     FILE *stream = numbers ? text_stream_open(&text) : NULL;
     if (stream) {
         const locale_t before = uselocale(numbers);
-        write_notes(stream, catalogue, maps);
+        write_notes(stream, result, maps);
         uselocale(before);
     }
     const bool made = stream && fclose(stream) == 0;
     if (numbers)
         freelocale(numbers);
-    catalogue->notes = text.at;
+    result->notes = text.at;
     return made;
 }

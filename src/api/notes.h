@@ -5,8 +5,7 @@
 #include "input/user_maps.h"
 #include "output/result.h"
 
-/* Makes the notes of a catalogue, whose other members are complete; maps: of its image.
- * False where memory ran out. */
-bool notes_make(struct result *catalogue, const struct user_maps *maps);
+/* Makes the notes of a result, which is otherwise complete. maps: mask and maps of its image. */
+bool notes_make(struct result *result, const struct user_maps *maps);
 
 #endif

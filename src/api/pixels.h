@@ -1,4 +1,4 @@
-/* Pixels of the caller, in the host's memory or in that of a device. */
+/* Pixels of the caller, in the memory of the host or of a device. */
 #ifndef PIXELS_H
 #define PIXELS_H
 
@@ -10,7 +10,8 @@
 enum srcfind_status pixels_read(const struct srcfind_pixels *given, struct srcfind_pixels *pixels,
                                 struct error *error);
 
-/* Pixels in the host's memory as a source. Not to be moved: the members point to each other. */
+/* A pixel source of pixels in the host's memory. It must not be moved: its members point to each
+ * other. */
 struct host_pixels {
     struct memory memory;
     struct changed blanked;

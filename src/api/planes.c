@@ -1,3 +1,16 @@
+/* How sources are measured in planes of other images (--measure-in):
+ *
+ * 1. The mask is read once for all planes. Positions and intrinsic shapes of the Gaussians of the
+ *    result are held.
+ * 2. Files are opened in the order of the option. The first plane of a file must have the grid of
+ *    the image; the planes of a file are measured in their order.
+ * 3. In each plane the CPU finds the noise (cpu_detect), and amplitudes are fitted with the beam of
+ *    the plane (measure/plane_fluxes.c). A plane that is blank, has no beam, or has one wider than
+ *    the image gets a flag in place of fluxes.
+ * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
+ *
+ * A plane is read once for the clip, once more for local noise, and once for the amplitudes. No
+ * plane is held in memory, only a struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
 #include <stdlib.h>
@@ -18,24 +31,24 @@
 
 static const char MEASURING[] = "measuring in other images";
 
-struct measuring {
+struct plane_work {
     struct srcfind *finder;
     const struct image *image;
     struct result *result;
-    struct srcfind_source *gaussians; /* NULL with --at */
+    struct srcfind_source *gaussians; /* NULL with --at: each row is one */
     struct held_sources held;
-    struct image_choice choice; /* which plane is opened */
-    struct noise_choice noise;  /* how its noise is found */
-    struct blanks *mask;        /* holds in all planes; NULL: none is given */
-    struct image file;          /* the one that is read */
+    struct image_choice choice; /* which plane is read */
+    struct noise_choice noise;  /* how the noise of a plane is found */
+    struct blanks *mask;        /* applies to all planes; NULL: none is given */
+    struct image file;          /* the file that is read */
     struct srcfind_image of_file;
 };
 
 /* --- a plane --- */
 
-/* Sets the factor from the plane's unit to that of the catalogue's image. A plane without a
- * unit has that of the image, as maps have; where the image has none, neither is converted. */
-static enum srcfind_status compare_units(struct measuring *m, const struct srcfind_image *plane,
+/* Sets the factor from the unit of the plane to the unit of the image. A plane without a unit is
+ * taken to be in the unit of the image. If the image has no unit, nothing is converted. */
+static enum srcfind_status compare_units(struct plane_work *m, const struct srcfind_image *plane,
                                          double *factor) {
     const struct srcfind_image *image = &m->result->image;
     struct error *error = &m->finder->error;
@@ -52,8 +65,9 @@ static enum srcfind_status compare_units(struct measuring *m, const struct srcfi
                      plane->unit, image->unit);
 }
 
-/* Finds the noise of the plane. One whose pixels are blank, or have one value, has none. */
-static enum srcfind_status find_noise(struct measuring *m, struct view *view, bool *is_blank) {
+/* Finds the noise of a plane. *is_blank: there is none, since all pixels are blank or have one
+ * value. */
+static enum srcfind_status find_noise(struct plane_work *m, struct view *view, bool *is_blank) {
     const enum srcfind_status status = cpu_detect(
         view->source, &view->detection, m->finder->threads, &view->result, &m->finder->error);
     const struct srcfind_background *b = &view->result.background;
@@ -65,7 +79,7 @@ static enum srcfind_status find_noise(struct measuring *m, struct view *view, bo
 }
 
 /* Fits the amplitudes in a plane whose noise is known. */
-static enum srcfind_status fit_plane(struct measuring *m, const struct view *view,
+static enum srcfind_status fit_plane(struct plane_work *m, const struct view *view,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
     struct plane_setting plane = {.view = view, .frame = frame};
     const enum srcfind_status status = compare_units(m, view->metadata, &plane.unit);
@@ -75,7 +89,7 @@ static enum srcfind_status fit_plane(struct measuring *m, const struct view *vie
                                 : status;
 }
 
-/* The flag of all sources in a plane that is not measured; 0: it is. */
+/* The flag of all sources in a plane that cannot be measured; 0: it can. */
 static int64_t flag_of(const struct measured_plane *plane) {
     return plane->is_blank      ? SRCFIND_FLAG_OUTSIDE
            : !plane->has_beam   ? SRCFIND_FLAG_NO_BEAM
@@ -84,14 +98,15 @@ static int64_t flag_of(const struct measured_plane *plane) {
 }
 
 /* Whether the beam of the plane, if there is one, is wider than the image. */
-static bool is_too_wide(const struct measuring *m, const struct fit_frame *frame) {
+static bool is_too_wide(const struct plane_work *m, const struct fit_frame *frame) {
     const struct tensor beam = beam_frame_moments(frame);
     return frame->has_beam &&
            place_beam_is_too_wide(&beam, m->file.source.width, m->file.source.height);
 }
 
-/* The view of the plane that the file is at; masked: what its pixels are read from, with a mask. */
-static struct view view_of_plane(struct measuring *m, const struct srcfind_image *metadata,
+/* The view of the current plane of the file, which reads its pixels through `pixels` and `masked`.
+ */
+static struct view view_of_plane(struct plane_work *m, const struct srcfind_image *metadata,
                                  struct blanked *masked, struct pixel_source *pixels) {
     static const struct noise_sources no_maps = {NULL, NULL};
     *pixels = m->mask ? blanked_source(masked, &m->file.source, m->mask) : m->file.source;
@@ -105,8 +120,8 @@ static struct view view_of_plane(struct measuring *m, const struct srcfind_image
                          .detection = noise_detection(detection)};
 }
 
-/* Measures in the plane that the file is at. */
-static enum srcfind_status measure_plane(struct measuring *m, const struct srcfind_image *metadata,
+/* Measures in the current plane of the file. */
+static enum srcfind_status measure_plane(struct plane_work *m, const struct srcfind_image *metadata,
                                          struct measured_plane *plane, struct plane_flux *fluxes) {
     struct fit_frame frame;
     struct blanked masked;
@@ -115,7 +130,7 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
     enum srcfind_status status = beam_frame_make(&m->file, metadata, &frame, &m->finder->error);
     if (status == SRCFIND_OK)
         status = find_noise(m, &view, &plane->is_blank);
-    /* Without the image's own beam, the shapes of sources are not known. */
+    /* Without the beam of the image, the shapes of its sources are not known. */
     plane->has_beam =
         status == SRCFIND_OK && frame.has_beam && isfinite(m->result->image.beam.major);
     plane->is_too_wide = status == SRCFIND_OK && is_too_wide(m, &frame);
@@ -129,7 +144,7 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
 
 /* --- a file --- */
 
-/* The planes of a file, by all of its further axes. */
+/* Counts the planes of a file, along all axes behind the first two. */
 static enum srcfind_status count_planes(const struct srcfind_image *image, int64_t *n,
                                         struct error *error) {
     *n = 1;
@@ -143,9 +158,9 @@ static enum srcfind_status count_planes(const struct srcfind_image *image, int64
     return SRCFIND_OK;
 }
 
-/* Moves to a plane, by its number from 0 in the order of the file. *metadata becomes the plane's,
- * and does not own its path. */
-static enum srcfind_status take_plane(struct measuring *m, int64_t number,
+/* Moves to plane `number`, from 0 in the order of the file. *metadata describes the plane; its path
+ * belongs to of_file. */
+static enum srcfind_status take_plane(struct plane_work *m, int64_t number,
                                       struct srcfind_image *metadata) {
     struct plane_option *plane = &m->choice.plane;
     struct error *error = &m->finder->error;
@@ -160,7 +175,7 @@ static enum srcfind_status take_plane(struct measuring *m, int64_t number,
     return status;
 }
 
-static struct measured_plane describe(const struct measuring *m, const struct srcfind_image *image,
+static struct measured_plane describe(const struct plane_work *m, const struct srcfind_image *image,
                                       int64_t number) {
     struct measured_plane plane = {
         .file = m->result->planes.n_paths - 1, .number = number + 1, .frequency = image->frequency};
@@ -179,9 +194,9 @@ static enum srcfind_status grow(struct measured_planes *t, int64_t n, struct err
                                                             : error_memory(error, MEASURING);
 }
 
-/* Measures in all planes of the file, which is open. The last one is opened first: a file that ends
- * too early is an error before all others are read. */
-static enum srcfind_status measure_file(struct measuring *m) {
+/* Measures in all planes of the open file. The last plane is opened first, so that a file that ends
+ * too early fails before any plane is read. */
+static enum srcfind_status measure_file(struct plane_work *m) {
     struct measured_planes *t = &m->result->planes;
     struct error *error = &m->finder->error;
     struct srcfind_image metadata;
@@ -204,9 +219,9 @@ static enum srcfind_status measure_file(struct measuring *m) {
     return status == SRCFIND_OK ? fits_file_checksum(&m->file.file, error) : status;
 }
 
-/* Opens a file, which is given or is in the directory that is given, and measures in it. The table
- * takes the path. */
-static enum srcfind_status open_file(struct measuring *m, const char *given, char *path) {
+/* Opens the file `path`, which is `given` or lies in the directory `given`, and measures in it. The
+ * path then belongs to the planes of the result. */
+static enum srcfind_status open_file(struct plane_work *m, const char *given, char *path) {
     struct measured_planes *t = &m->result->planes;
     struct error *error = &m->finder->error;
     t->paths[t->n_paths++] = path;
@@ -233,7 +248,8 @@ static int compare_reals(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Whether a plane is of Stokes I, or of none, and was measured at a known frequency. */
+/* Whether a plane has a known frequency, is of Stokes I or names no Stokes parameter, and was
+ * measured. */
 static bool is_spectral(const struct measured_plane *plane) {
     return isfinite(plane->frequency) && flag_of(plane) == 0 &&
            (!*plane->stokes || strcmp(plane->stokes, "I") == 0);
@@ -246,15 +262,15 @@ static double median_of(double *frequencies, int64_t n) {
 }
 
 /* Sets the spectral columns of all sources. `points` and `frequencies` have room for all planes. */
-static void find_spectra(struct result *c, struct spectrum_point *points, double *frequencies) {
-    const struct measured_planes *t = &c->planes;
+static void find_spectra(struct result *r, struct spectrum_point *points, double *frequencies) {
+    const struct measured_planes *t = &r->planes;
     int64_t n = 0;
     for (int64_t k = 0; k < t->n; k++)
         if (is_spectral(&t->planes[k]))
             frequencies[n++] = t->planes[k].frequency;
     const double reference = median_of(frequencies, n);
-    for (int64_t i = 0; i < c->sources.n; i++) {
-        struct srcfind_source *source = &c->sources.rows[i];
+    for (int64_t i = 0; i < r->sources.n; i++) {
+        struct srcfind_source *source = &r->sources.rows[i];
         struct spectrum found;
         n = 0;
         for (int64_t k = 0; k < t->n; k++) {
@@ -284,8 +300,8 @@ static enum srcfind_status set_spectra(struct result *result, struct error *erro
 
 /* --- all of it --- */
 
-/* Reads the mask of the image, which is one of the sky, and holds in all planes. */
-static enum srcfind_status read_mask(struct measuring *m, const struct user_maps *maps) {
+/* Reads the mask of the image, which applies to all planes. */
+static enum srcfind_status read_mask(struct plane_work *m, const struct user_maps *maps) {
     const struct user_maps mask = {.images = {[USER_MASK] = maps->images[USER_MASK]}};
     if (!user_maps_exist(&mask))
         return SRCFIND_OK;
@@ -296,18 +312,18 @@ static enum srcfind_status read_mask(struct measuring *m, const struct user_maps
     return user_maps_blanks(&mask, m->mask, m->finder->threads, &m->finder->error);
 }
 
-/* Lists the Gaussians, which are the entries themselves with --at. */
-static enum srcfind_status hold_sources(struct measuring *m) {
-    const struct result *c = m->result;
-    int64_t n = c->sources.n;
-    if (!*c->options.at && !(m->gaussians = sources_list_gaussians(&c->sources, &n)))
+/* Lists the Gaussians whose shapes are held; with --at each row is one. */
+static enum srcfind_status hold_sources(struct plane_work *m) {
+    const struct result *r = m->result;
+    int64_t n = r->sources.n;
+    if (!*r->options.at && !(m->gaussians = sources_list_gaussians(&r->sources, &n)))
         return error_memory(&m->finder->error, MEASURING);
-    return held_sources_make(c->sources.rows, c->sources.n,
-                             m->gaussians ? m->gaussians : c->sources.rows, n, m->image->wcs,
+    return held_sources_make(r->sources.rows, r->sources.n,
+                             m->gaussians ? m->gaussians : r->sources.rows, n, m->image->wcs,
                              &m->held, &m->finder->error);
 }
 
-static enum srcfind_status measure_files(struct measuring *m) {
+static enum srcfind_status measure_files(struct plane_work *m) {
     const struct path_list *list = &m->finder->options.measure_in;
     struct measured_planes *t = &m->result->planes;
     enum srcfind_status status = SRCFIND_OK;
@@ -324,11 +340,11 @@ static enum srcfind_status measure_files(struct measuring *m) {
 
 enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
                                    struct result *result) {
-    struct measuring m = {.finder = finder,
-                          .image = &input->image,
-                          .result = result,
-                          .choice = image_choice_default(),
-                          .noise = views_noise_beside(&finder->options.noise)};
+    struct plane_work m = {.finder = finder,
+                           .image = &input->image,
+                           .result = result,
+                           .choice = image_choice_default(),
+                           .noise = views_noise_beside(&finder->options.noise)};
     const double start = clock_seconds();
     m.choice.blank = finder->options.image.blank;
     result->planes.n_sources = result->sources.n;

@@ -6,9 +6,8 @@
 #include "api/input.h"
 #include "output/result.h"
 
-/* Measures the sources of a catalogue in all planes of the images that the finder's options name,
- * each of which has the grid of the image, and sets the spectral columns of the catalogue. Planes
- * are read one after the other, by all threads, and none of them is held. */
+/* Measures the sources of a result in all planes of the images that the options of the finder name,
+ * and sets the spectral columns. All threads read one plane after the other. */
 enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
                                    struct result *result);
 

@@ -1,3 +1,12 @@
+/* How the quality of an image is found:
+ *
+ * 1. Shares of sources are counted by their flags, and with a fit by residual and size.
+ * 2. The background of the nodes of local noise gives two percentiles.
+ * 3. The sample of the pixels (input/sampled.c) gives the share of zeros. It is divided into a grid
+ *    of at most 8 x 8 cells, none smaller than a box of local noise. The values of each cell are
+ *    clipped at 3 sigma; the rms of 4 cells or more give two percentiles.
+ *
+ * The image is not read again. A figure that cannot be found is NaN. */
 #include "api/quality.h"
 
 #include <math.h>
@@ -8,7 +17,7 @@
 /* The noise is compared between the cells of a grid. */
 enum {
     MOST_CELLS = 8,  /* along an axis */
-    LEAST_CELLS = 4, /* in all, with noise */
+    LEAST_CELLS = 4, /* cells with noise, in all */
     LEAST_PIXELS = 64,
     KAPPA = 3
 };
@@ -47,8 +56,8 @@ static int64_t take_values(const struct sampled *s, const struct cell *cell, flo
     return n;
 }
 
-/* The standard deviation of n values that are clipped about their mean. One pass a round: it drops
- * what the round before leaves out, and sums the others, less the mean of that round. */
+/* The standard deviation of n values, clipped about their mean. Each round is one pass: it drops
+ * the values outside the limits of the round before, and sums the others less its mean. */
 static double clip_values(float *values, int64_t n) {
     double mean = (double)values[0], rms = INFINITY;
     for (bool first = true;; first = false) {
@@ -113,49 +122,48 @@ static void compare_noise(const struct sampled *s, const struct srcfind_image *i
 /* --- the sources --- */
 
 /* The share of sources with one of these flags. */
-static double share_with(const struct result *catalogue, int64_t flags) {
+static double share_with(const struct result *result, int64_t flags) {
     int64_t n = 0;
-    for (int64_t i = 0; i < catalogue->sources.n; i++)
-        n += (catalogue->sources.rows[i].flags & flags) != 0;
-    return (double)n / (double)catalogue->sources.n;
+    for (int64_t i = 0; i < result->sources.n; i++)
+        n += (result->sources.rows[i].flags & flags) != 0;
+    return (double)n / (double)result->sources.n;
 }
 
 /* The share of sources with a residual of more than twice the noise. */
-static double share_with_residual(const struct result *catalogue) {
+static double share_with_residual(const struct result *result) {
     int64_t n = 0;
-    for (int64_t i = 0; i < catalogue->sources.n; i++) {
-        const struct srcfind_source *row = &catalogue->sources.rows[i];
+    for (int64_t i = 0; i < result->sources.n; i++) {
+        const struct srcfind_source *row = &result->sources.rows[i];
         n += row->resid_isl_rms > 2 * row->isl_rms;
     }
-    return (double)n / (double)catalogue->sources.n;
+    return (double)n / (double)result->sources.n;
 }
 
-/* What fits tell, if there are any. */
-static void compare_fits(const struct result *catalogue, struct srcfind_quality *quality) {
-    if (!options_fit(&catalogue->options) || *catalogue->options.at)
+/* Sets the shares of sources that need a fit. */
+static void compare_fits(const struct result *result, struct srcfind_quality *quality) {
+    if (!options_fit(&result->options) || *result->options.at)
         return;
-    quality->high_residual = share_with_residual(catalogue);
-    if (isfinite(catalogue->image.beam.major))
-        quality->narrow = share_with(catalogue, SRCFIND_FLAG_NARROW);
+    quality->high_residual = share_with_residual(result);
+    if (isfinite(result->image.beam.major))
+        quality->narrow = share_with(result, SRCFIND_FLAG_NARROW);
 }
 
-bool quality_find(const struct sampled *sample, struct result *catalogue) {
-    const struct srcfind_image *image = &catalogue->image;
-    struct srcfind_quality *quality = &catalogue->quality;
+bool quality_find(const struct sampled *sample, struct result *result) {
+    const struct srcfind_image *image = &result->image;
+    struct srcfind_quality *quality = &result->quality;
     *quality = (struct srcfind_quality){
         .zeros = NAN,
         .rms_p10 = NAN,
         .rms_p90 = NAN,
-        .single_pixel = share_with(catalogue, SRCFIND_FLAG_SINGLE_PIXEL),
-        .edge = share_with(catalogue, SRCFIND_FLAG_EDGE),
+        .single_pixel = share_with(result, SRCFIND_FLAG_SINGLE_PIXEL),
+        .edge = share_with(result, SRCFIND_FLAG_EDGE),
         .beam_pixels = image->beam.minor / sqrt(image->pixel_area),
-        .edge_or_single = share_with(catalogue, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
+        .edge_or_single = share_with(result, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
         .narrow = NAN,
         .high_residual = NAN,
         .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
-    compare_fits(catalogue, quality);
-    if (!noise_background_range(&catalogue->noise, &quality->background_p10,
-                                &quality->background_p90))
+    compare_fits(result, quality);
+    if (!noise_background_range(&result->noise, &quality->background_p10, &quality->background_p90))
         return false;
     if (!sample->bits)
         return true;

@@ -5,8 +5,8 @@
 #include "input/sampled.h"
 #include "output/result.h"
 
-/* Fills a catalogue's quality, from a sample of the pixels and from the catalogue's sources and
- * image. Without a sample (bits is NULL) what it tells is NaN. False where memory ran out. */
-bool quality_find(const struct sampled *sample, struct result *catalogue);
+/* Sets the quality of a result, from a sample of the pixels and from sources and image of the
+ * result. Without a sample (bits is NULL) figures of pixels are NaN. */
+bool quality_find(const struct sampled *sample, struct result *result);
 
 #endif

@@ -1,5 +1,5 @@
-/* The samples of a smoothed image: in memory, or if they are many in a temporary file, or on a
- * device. */
+/* The samples of a smoothed image: in memory, in a temporary file if they are many, or on a device.
+ */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -11,12 +11,12 @@
 
 struct samples {
     int64_t width, height;
-    uint32_t *pixels;   /* NULL: they are in the file */
-    struct spool spool; /* a file in /tmp, which goes with the process */
+    uint32_t *pixels;   /* NULL: the samples are in the file */
+    struct spool spool; /* a file in /tmp without a name, which the end of the process removes */
     struct memory memory;
     struct blanked blanked;         /* what `source` reads from, if two images share blanks */
-    struct pixel_source source;     /* what is searched, */
-    struct device_pixels on_device; /* or this, the pixels of which are the device's */
+    struct pixel_source source;     /* the samples to search, */
+    struct device_pixels on_device; /* or here, in the memory of a device */
 };
 
 /* Makes room for the samples of one of n_images, which share the memory. Clear it also after an

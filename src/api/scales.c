@@ -1,3 +1,16 @@
+/* How a scale gets its samples:
+ *
+ * 1. The kernel is a round Gaussian whose FWHM is a number of beams (the round beam of equal area).
+ *    Kernels wider than half of the shorter side of the image are left out.
+ * 2. The effective beam is the beam convolved with the kernel. Samples are as far apart as
+ *    smoothing_make chooses for this beam; boxes of local noise are 15 effective beams wide.
+ * 3. The image less all Gaussians so far is convolved at the samples, by the device that has the
+ *    image or by the CPU (measure/smooth.c).
+ * 4. With two images, each is smoothed on the device in turn, and its samples are copied to the
+ *    host.
+ *
+ * CPU and device always give the same samples, bit by bit. A scale costs one read of each image,
+ * and 4 bytes a sample, in memory or in a file in /tmp (samples.c). */
 #include "api/scales.h"
 
 #include <math.h>
@@ -8,15 +21,15 @@
 #include "measure/beam_frame.h"
 #include "measure/smooth.h"
 
-/* Boxes of local noise, in effective beams and in samples. */
+/* Width of the boxes of local noise: in effective beams, and at least in samples. */
 enum { BEAMS_A_BOX = 15, LEAST_SAMPLES = 8 };
 
-/* FWHM of a round Gaussian with the area of this one, in pixels. */
+/* FWHM of the round Gaussian that has the area of a Gaussian with these moments, in pixels. */
 static double fwhm_of(const struct tensor *t) {
     return FIT_FWHM * sqrt(sqrt(tensor_determinant(t)));
 }
 
-/* Local noise in the samples, in boxes that follow the effective beam. */
+/* Chooses boxes of local noise for the samples; none if the image is too small. */
 static void choose_box(struct scale *s, double effective) {
     const struct smoothing *m = &s->smoothing;
     const int64_t shorter = m->width < m->height ? m->width : m->height;
@@ -137,9 +150,9 @@ enum srcfind_status scale_smooth(const struct scale *s, const struct view *view,
     return status;
 }
 
-enum { FETCHED = 1 << 22 }; /* samples that are copied at a time, if a row has no more */
+enum { FETCHED = 1 << 22 }; /* samples that are copied at a time, or one row */
 
-/* Copies n rows of samples, from row y on, from the device that has made them. */
+/* Copies n rows of samples, from row y on, from the device. */
 static enum srcfind_status fetch_rows(struct backend_calls *calls, struct samples *samples,
                                       int64_t y, int64_t n, struct run *runs, int64_t *first,
                                       float *values) {
@@ -153,7 +166,7 @@ static enum srcfind_status fetch_rows(struct backend_calls *calls, struct sample
     return status == SRCFIND_OK ? samples_put(samples, y, n, values, calls->error) : status;
 }
 
-/* Copies all samples from the device that has made them. */
+/* Copies all samples from the device. */
 static enum srcfind_status fetch(const struct scale *s, struct backend_calls *calls,
                                  struct samples *samples) {
     const struct smoothing *m = &s->smoothing;

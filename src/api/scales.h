@@ -1,5 +1,5 @@
-/* The scales of a search: emission that is wider than the beam, on the smoothed residual of what
- * was found before. */
+/* The scales of a search: emission wider than the beam, in the smoothed image less all Gaussians so
+ * far. */
 #ifndef SCALES_H
 #define SCALES_H
 
@@ -12,18 +12,18 @@
 struct scale {
     struct grid grid;
     struct smoothing smoothing;
-    struct detection detection; /* in the samples */
-    int n_images;               /* that are smoothed */
-    bool is_left_out;           /* it is too wide */
+    struct detection detection; /* of the samples */
+    int n_images;               /* that are smoothed: one or two */
+    bool is_left_out;           /* its kernel is too wide for the image */
 };
 
-/* Whether the kernel of a scale, whose FWHM is so many beams, is wider than half of the image's
- * shorter side. beam: its second moments, pixels^2. */
+/* Whether the kernel of a scale is wider than half of the shorter side of the image. fwhm: of the
+ * kernel, in beams; beam: second moments, pixels^2. */
 bool scale_is_too_wide(double fwhm, const struct tensor *beam,
                        const struct srcfind_image *metadata);
 
-/* Chooses the grid, the kernel and the noise of a scale of the image that is measured, whose kernel
- * has a FWHM of so many beams. Clear the scale also after an error. */
+/* Chooses grid, kernel and noise of a scale of the measured image. fwhm: of the kernel, in beams.
+ * Clear the scale also after an error. */
 enum srcfind_status scale_make(struct scale *scale, double fwhm, const struct options *options,
                                const struct views *image, struct error *error);
 void scale_clear(struct scale *scale);
@@ -44,8 +44,8 @@ enum srcfind_status scale_smooth(const struct scale *scale, const struct view *v
                                  const struct backend_calls *calls, const struct sources *sources,
                                  struct samples *samples, int64_t *n_samples);
 
-/* The same for an image that a device need not have, in samples->source: on the device, which gets
- * the image, if it has room for it, else on the CPU. */
+/* Smooths as scale_smooth does an image that need not be on a device. A device with room gets the
+ * image, else the CPU smooths. The samples are in samples->source. */
 enum srcfind_status scale_smooth_kept(const struct scale *scale, const struct view *view,
                                       struct backend_calls *calls, const struct sources *sources,
                                       struct samples *samples, int64_t *n_samples);

@@ -1,17 +1,16 @@
 /* How a search works:
  *
- * 1. It chooses a GPU or the CPU. Where the choice is its own, the CPU takes over from a GPU that
- * is busy or fails.
- * 2. Noise and islands are found in the view for detection, by the backend. With two images the
- *    noise of the image that is measured is found first: both reads tell the pixels that are blank
- * in one of the images, and so in both.
- * 3. Rows are made of the islands (sources.c), with the pixels of the image that is measured.
+ * 1. It chooses a GPU or the CPU. If the user did not ask for a GPU, the CPU takes over from a GPU
+ *    that is busy or fails.
+ * 2. The backend finds noise and islands in the view for detection. With two images the noise of
+ *    the measured image is found first: both reads add their blank pixels to the common bitmap.
+ * 3. Rows are made of the islands (sources.c), with the pixels of the measured image.
  * 4. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
  *    its samples are views of their own. With two images each has its own Gaussians.
  *
  * An image is read once for the clip, once for the nodes of local noise, once for islands between
- * them, once for their pixels, and once for each scale; on a GPU that has room for it once in all.
- */
+ * the nodes, once for the pixels of islands, and once for each scale; once in all on a GPU that has
+ * room for the image. */
 #include "api/search.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@
 #include "gpu/module.h"
 
 /* A search on the backend that was chosen. */
-struct searching {
+struct backend_search {
     const struct search *search;
     struct backend_calls calls;
     struct sources of_other; /* Gaussians that were found so far in the image for detection */
@@ -39,20 +38,20 @@ static void record_backend(struct srcfind_run *run, const char *backend, const c
     snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
 }
 
-static struct search_work work_of(const struct searching *r) {
-    const struct search *s = r->search;
+static struct search_work work_of(const struct backend_search *b) {
+    const struct search *s = b->search;
     const struct pixel_source *source = s->views->measure.source;
     return (struct search_work){.n_pixels = (double)source->width * (double)source->height,
                                 .is_local = s->views->measure.detection.box > 0,
                                 .has_two_images = s->views->are_two,
-                                .divides = !r->positions && views_need_pixels(s->views, s->options),
+                                .divides = !b->positions && views_need_pixels(s->views, s->options),
                                 .fits = options_fit(s->options)};
 }
 
-/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried, and *wait is how.
- */
-static const char *reason_for_cpu(const struct searching *r, enum gpu_wait *wait) {
-    const struct search *s = r->search;
+/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. *wait: whether the
+ * search waits for a GPU that is busy. */
+static const char *reason_for_cpu(const struct backend_search *b, enum gpu_wait *wait) {
+    const struct search *s = b->search;
     const struct srcfind *f = s->finder;
     const bool on_device = s->views->measure.on_device;
     if (!f->gpu)
@@ -64,27 +63,27 @@ static const char *reason_for_cpu(const struct searching *r, enum gpu_wait *wait
         return NULL;
     if (!gpu_driver_exists())
         return "no other device";
-    const struct search_work work = work_of(r);
+    const struct search_work work = work_of(b);
     const enum backend_choice choice = gpu_choose(f->gpu, &work, s->options->threads);
     *wait = choice == CHOOSE_GPU_IF_FREE ? GPU_IF_FREE : GPU_WAIT;
     return choice == CHOOSE_CPU ? "too few pixels for a GPU" : NULL;
 }
 
-static void give_context(struct searching *r) {
-    if (r->calls.context)
-        gpu_give(r->search->finder->gpu, r->calls.context);
-    r->calls.context = NULL;
+static void give_context(struct backend_search *b) {
+    if (b->calls.context)
+        gpu_give(b->search->finder->gpu, b->calls.context);
+    b->calls.context = NULL;
 }
 
 /* --- from pixels to islands --- */
 
-/* Detects in a view. A device has one image at a time, that of the last view. */
-static enum srcfind_status detect_in(const struct searching *r, struct view *view,
+/* Detects in a view. A device holds one image at a time: the image of the last view. */
+static enum srcfind_status detect_in(const struct backend_search *b, struct view *view,
                                      const struct detection *detection) {
-    struct srcfind_timings *all = &r->search->report->timings;
+    struct srcfind_timings *all = &b->search->report->timings;
     view_clear(view);
     const enum srcfind_status status =
-        backend_detect(&r->calls, view->source, view->on_device, detection, &view->result);
+        backend_detect(&b->calls, view->source, view->on_device, detection, &view->result);
     const struct srcfind_timings *t = &view->result.timings;
     all->transfer += t->transfer;
     all->scan += t->scan;
@@ -95,9 +94,9 @@ static enum srcfind_status detect_in(const struct searching *r, struct view *vie
 }
 
 /* Finds the noise of the image that is measured, where islands are found in another one. */
-static enum srcfind_status find_noise(const struct searching *r, struct view *view) {
+static enum srcfind_status find_noise(const struct backend_search *b, struct view *view) {
     const struct detection noise = noise_detection(view->detection);
-    const enum srcfind_status status = detect_in(r, view, &noise);
+    const enum srcfind_status status = detect_in(b, view, &noise);
     segments_clear(&view->result.segments);
     view->result.is_on_device = false;
     if (view->result.background.empty && !(view->detection.rms > 0)) /* the image has no noise */
@@ -107,245 +106,246 @@ static enum srcfind_status find_noise(const struct searching *r, struct view *vi
 
 /* Finds islands, and the noise of both images. Pixels that are blank in the image for detection
  * alone are known only when it was read: the noise of the other image is then found again. */
-static enum srcfind_status detect(const struct searching *r, struct views *v) {
+static enum srcfind_status detect(const struct backend_search *b, struct views *v) {
     if (!v->are_two)
-        return detect_in(r, &v->measure, &v->measure.detection);
-    enum srcfind_status status = find_noise(r, &v->measure);
+        return detect_in(b, &v->measure, &v->measure.detection);
+    enum srcfind_status status = find_noise(b, &v->measure);
     v->blanks->n_added = 0;
     if (status == SRCFIND_OK)
-        status = detect_in(r, &v->other, &v->other.detection);
+        status = detect_in(b, &v->other, &v->other.detection);
     if (status != SRCFIND_OK)
         return status;
     v->blanks->is_complete = true;
     if (v->blanks->n_added == 0)
         return status;
     v->other.result.is_on_device = false;
-    return find_noise(r, &v->measure);
+    return find_noise(b, &v->measure);
 }
 
 /* --- from islands to rows --- */
 
 /* Measures at the positions that are given. */
-static enum srcfind_status measure_at(struct searching *r, struct sources *sources) {
-    const struct view *view = &r->search->views->measure;
-    const struct options *o = r->search->options;
-    const struct run_source pixels = view_pixels(view, &r->calls);
+static enum srcfind_status measure_at(struct backend_search *b, struct sources *sources) {
+    const struct view *view = &b->search->views->measure;
+    const struct options *o = b->search->options;
+    const struct run_source pixels = view_pixels(view, &b->calls);
     struct fit_frame frame;
-    const enum srcfind_status status = sources_frame(view, o, &frame, r->calls.error);
+    const enum srcfind_status status = sources_frame(view, o, &frame, b->calls.error);
     if (status != SRCFIND_OK)
         return status;
     if (o->fit && !frame.has_beam)
         return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
                                "--at with --fit needs the beam",
-                               "leave --fit out for the nearest pixels", r->calls.error);
+                               "leave --fit out for the nearest pixels", b->calls.error);
     const struct at_rows_from from = {.view = view,
                                       .pixels = &pixels,
-                                      .positions = r->positions,
+                                      .positions = b->positions,
                                       .frame = &frame,
                                       .fits = o->fit,
                                       .all = o->at_all};
-    return at_rows_make(&from, r->calls.threads, &sources->rows, &sources->n, &sources->left_out,
-                        r->calls.error);
+    return at_rows_make(&from, b->calls.threads, &sources->rows, &sources->n, &sources->left_out,
+                        b->calls.error);
 }
 
-/* Makes the rows of what was detected. Where no pixels are needed again, the device is given back
- * before. */
-static enum srcfind_status make_rows(struct searching *r, struct views *views,
+/* Makes rows of the islands. If their pixels are not needed again, the device is given back first.
+ */
+static enum srcfind_status make_rows(struct backend_search *b, struct views *views,
                                      struct sources *sources) {
-    const struct search *s = r->search;
-    if (r->positions)
-        return measure_at(r, sources);
+    const struct search *s = b->search;
+    if (b->positions)
+        return measure_at(b, sources);
     if (!views_need_pixels(views, s->options))
-        give_context(r);
-    return sources_make(views, s->options, &r->calls, s->labels, sources);
+        give_context(b);
+    return sources_make(views, s->options, &b->calls, s->labels, sources);
 }
 
-/* Fits the islands in the other image, which stay, and keeps the Gaussians: a scale is searched
- * after this one. */
-static enum srcfind_status fit_other(struct searching *r, const struct view *other) {
+/* Fits the islands in the image for detection, and keeps the Gaussians for the next scale. The
+ * islands stay. */
+static enum srcfind_status fit_other(struct backend_search *b, const struct view *other) {
     struct sources found;
-    enum srcfind_status status = sources_fit(other, r->search->options, &r->calls, &found);
-    if (status == SRCFIND_OK && !sources_append(&r->of_other, &found))
-        status = error_memory(r->calls.error, "fitting sources");
+    enum srcfind_status status = sources_fit(other, b->search->options, &b->calls, &found);
+    if (status == SRCFIND_OK && !sources_append(&b->of_other, &found))
+        status = error_memory(b->calls.error, "fitting sources");
     sources_clear(&found);
     return status;
 }
 
-/* Detects islands, and makes their rows. has_next: a scale is searched after this. */
-static enum srcfind_status search_views(struct searching *r, struct views *views, bool has_next,
-                                        struct sources *sources) {
-    enum srcfind_status status = detect(r, views);
+/* Detects islands, and makes their rows. has_next: another scale is searched afterwards. */
+static enum srcfind_status search_views(struct backend_search *b, struct views *views,
+                                        bool has_next, struct sources *sources) {
+    enum srcfind_status status = detect(b, views);
     const double start = clock_seconds();
     if (status == SRCFIND_OK && views->are_two && has_next)
-        status = fit_other(r, &views->other);
+        status = fit_other(b, &views->other);
     if (status == SRCFIND_OK)
-        status = make_rows(r, views, sources);
-    r->search->report->timings.measure += clock_seconds() - start;
+        status = make_rows(b, views, sources);
+    b->search->report->timings.measure += clock_seconds() - start;
     return status;
 }
 
 /* --- scales --- */
 
-/* Searches the samples of a scale, and adds what is found to the rows of the search. */
-static enum srcfind_status search_samples(struct searching *r, struct views *samples,
+/* Searches the samples of a scale, and adds the sources of the scale to those of the search. */
+static enum srcfind_status search_samples(struct backend_search *b, struct views *samples,
                                           bool has_next) {
     struct sources sources = {0};
-    enum srcfind_status status = search_views(r, samples, has_next, &sources);
-    if (status == SRCFIND_OK && !sources_append(r->search->sources, &sources))
-        status = error_memory(r->calls.error, "adding the sources of a scale");
+    enum srcfind_status status = search_views(b, samples, has_next, &sources);
+    if (status == SRCFIND_OK && !sources_append(b->search->sources, &sources))
+        status = error_memory(b->calls.error, "adding the sources of a scale");
     sources_clear(&sources);
     views_clear(samples);
     return status;
 }
 
 /* Searches the smoothed residual of the image. */
-static enum srcfind_status search_residual(struct searching *r, const struct scale *scale,
+static enum srcfind_status search_residual(struct backend_search *b, const struct scale *scale,
                                            bool has_next) {
-    struct views *image = r->search->views;
+    struct views *image = b->search->views;
     struct samples samples = {.spool.descriptor = -1};
     const double start = clock_seconds();
     int64_t n = 0;
     enum srcfind_status status =
-        scale_smooth(scale, &image->measure, &r->calls, r->search->sources, &samples, &n);
-    r->search->report->timings.smooth += clock_seconds() - start;
+        scale_smooth(scale, &image->measure, &b->calls, b->search->sources, &samples, &n);
+    b->search->report->timings.smooth += clock_seconds() - start;
     struct views views = {.measure = scale_view(scale, &image->measure, &samples)};
     if (status == SRCFIND_OK && n > 0)
-        status = search_samples(r, &views, has_next);
+        status = search_samples(b, &views, has_next);
     samples_clear(&samples);
     return status;
 }
 
 /* Searches the samples of both images. A value that overflows in one of them is blank in both. */
-static enum srcfind_status search_both(struct searching *r, const struct scale *scale,
+static enum srcfind_status search_both(struct backend_search *b, const struct scale *scale,
                                        struct samples *measured, struct samples *detected,
                                        bool has_next) {
-    struct views *image = r->search->views;
+    struct views *image = b->search->views;
     struct views views = {.measure = scale_view(scale, &image->measure, measured),
                           .other = scale_view(scale, &image->other, detected),
                           .are_two = true};
     struct grid grid;
     enum srcfind_status status =
-        scale_grid_beside(scale, &image->other, r->search->options, &grid, r->calls.error);
+        scale_grid_beside(scale, &image->other, b->search->options, &grid, b->calls.error);
     views.other.grid = &grid;
     views.other.detection = scale->detection;
     if (status == SRCFIND_OK)
-        status = samples_share_blanks(measured, detected, &views.blanks, &r->calls);
+        status = samples_share_blanks(measured, detected, &views.blanks, &b->calls);
     if (status == SRCFIND_OK)
-        status = search_samples(r, &views, has_next);
+        status = search_samples(b, &views, has_next);
     blanks_destroy(views.blanks);
     return status;
 }
 
 /* Searches the smoothed residuals of both images, each less its own Gaussians. */
-static enum srcfind_status search_two_residuals(struct searching *r, const struct scale *scale,
+static enum srcfind_status search_two_residuals(struct backend_search *b, const struct scale *scale,
                                                 bool has_next) {
-    struct views *image = r->search->views;
+    struct views *image = b->search->views;
     struct samples measured = {.spool.descriptor = -1}, detected = {.spool.descriptor = -1};
     const double start = clock_seconds();
     int64_t n_measured = 0, n_detected = 0;
-    enum srcfind_status status = scale_smooth_kept(scale, &image->measure, &r->calls,
-                                                   r->search->sources, &measured, &n_measured);
+    enum srcfind_status status = scale_smooth_kept(scale, &image->measure, &b->calls,
+                                                   b->search->sources, &measured, &n_measured);
     if (status == SRCFIND_OK)
-        status = scale_smooth_kept(scale, &image->other, &r->calls, &r->of_other, &detected,
+        status = scale_smooth_kept(scale, &image->other, &b->calls, &b->of_other, &detected,
                                    &n_detected);
-    r->search->report->timings.smooth += clock_seconds() - start;
+    b->search->report->timings.smooth += clock_seconds() - start;
     if (status == SRCFIND_OK && n_measured > 0 && n_detected > 0)
-        status = search_both(r, scale, &measured, &detected, has_next);
+        status = search_both(b, scale, &measured, &detected, has_next);
     samples_clear(&measured);
     samples_clear(&detected);
     return status;
 }
 
-/* Searches the residual of what was found so far, smoothed with a kernel of so many beams. */
-static enum srcfind_status search_scale(struct searching *r, double fwhm, bool has_next) {
-    const struct search *s = r->search;
+/* Searches the image less all Gaussians so far, smoothed with a kernel whose FWHM is `fwhm` beams.
+ */
+static enum srcfind_status search_scale(struct backend_search *b, double fwhm, bool has_next) {
+    const struct search *s = b->search;
     struct scale scale;
-    enum srcfind_status status = scale_make(&scale, fwhm, s->options, s->views, r->calls.error);
+    enum srcfind_status status = scale_make(&scale, fwhm, s->options, s->views, b->calls.error);
     if (status == SRCFIND_OK && scale.is_left_out)
         s->report->widest_left_out = fwhm;
     else if (status == SRCFIND_OK)
-        status = s->views->are_two ? search_two_residuals(r, &scale, has_next)
-                                   : search_residual(r, &scale, has_next);
+        status = s->views->are_two ? search_two_residuals(b, &scale, has_next)
+                                   : search_residual(b, &scale, has_next);
     scale_clear(&scale);
     return status;
 }
 
-/* Whether all pixels have one value. What is smoothed then differs in its last digits alone. */
+/* Whether all pixels have one value. Smoothed samples then differ in their last digits only. */
 static bool is_constant(const struct srcfind_background *b) {
     return b->empty && b->rms == 0 && b->n_kept == b->n_pixels - b->n_blank;
 }
 
 /* Searches the views, and then their scales, if residuals may have emission. */
-static enum srcfind_status search_all(struct searching *r) {
-    const struct search *s = r->search;
+static enum srcfind_status search_all(struct backend_search *b) {
+    const struct search *s = b->search;
     struct views *views = s->views;
-    const int n = r->positions ? 0 : s->options->scales.n;
-    enum srcfind_status status = search_views(r, views, n > 0, s->sources);
+    const int n = b->positions ? 0 : s->options->scales.n;
+    enum srcfind_status status = search_views(b, views, n > 0, s->sources);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))
         return status;
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
-        status = search_scale(r, s->options->scales.fwhm[i], i + 1 < n);
+        status = search_scale(b, s->options->scales.fwhm[i], i + 1 < n);
     s->report->timings.clip_method = method;
     return status;
 }
 
 /* --- where it is searched --- */
 
-/* Searches on a GPU. *done is false if no GPU is free, and is not to be waited for. */
-static enum srcfind_status search_on_gpu(struct searching *r, enum gpu_wait wait, bool *done) {
-    const struct search *s = r->search;
+/* Searches on a GPU. *done is false if all GPUs are busy, and the search does not wait for one. */
+static enum srcfind_status search_on_gpu(struct backend_search *b, enum gpu_wait wait, bool *done) {
+    const struct search *s = b->search;
     struct srcfind *f = s->finder;
     const double start = clock_seconds();
-    enum srcfind_status status = gpu_take(f->gpu, wait, &r->calls.context, &f->error);
+    enum srcfind_status status = gpu_take(f->gpu, wait, &b->calls.context, &f->error);
     s->report->timings.start += clock_seconds() - start;
-    const struct gpu_context *c = r->calls.context;
+    const struct gpu_context *c = b->calls.context;
     *done = status != SRCFIND_OK || c;
     if (!c)
         return status;
     record_backend(&s->report->run, "cuda", c->backend->name(c->cuda),
                    finder_wants_gpu(s->options) ? "as asked" : "many pixels");
-    status = search_all(r);
-    give_context(r);
+    status = search_all(b);
+    give_context(b);
     return status;
 }
 
 /* Searches on a GPU or on the CPU. If the user did not ask for a GPU, the CPU also takes over where
  * the GPU is busy or fails. */
-static enum srcfind_status search_somewhere(struct searching *r) {
-    const struct search *s = r->search;
+static enum srcfind_status search_somewhere(struct backend_search *b) {
+    const struct search *s = b->search;
     struct srcfind *f = s->finder;
     enum gpu_wait wait;
     const bool may_use_cpu = !finder_wants_gpu(s->options) && !s->views->measure.on_device;
-    const char *reason = reason_for_cpu(r, &wait);
+    const char *reason = reason_for_cpu(b, &wait);
     if (reason && !may_use_cpu)
         return error_set(&f->error, SRCFIND_ERROR_DEVICE,
                          "%s: on the CPU only: leave --gpu and --device out", reason);
     if (!reason) {
         bool done;
-        const enum srcfind_status status = search_on_gpu(r, wait, &done);
+        const enum srcfind_status status = search_on_gpu(b, wait, &done);
         if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
             return status;
         views_clear(s->views);
         sources_clear(s->sources);
-        sources_clear(&r->of_other);
+        sources_clear(&b->of_other);
         reason = done ? f->error.text : "the GPU is busy";
     }
     record_backend(&s->report->run, "cpu", "", reason);
-    return search_all(r);
+    return search_all(b);
 }
 
-/* The same, and tells the pool how long it took. */
-static enum srcfind_status run(struct searching *r) {
-    const struct search *s = r->search;
+/* Searches, and tells the pool of GPUs how long the search took. */
+static enum srcfind_status run(struct backend_search *b) {
+    const struct search *s = b->search;
     struct srcfind *f = s->finder;
     const double start = clock_seconds();
-    r->calls = (struct backend_calls){NULL, f->threads, &f->error};
-    const enum srcfind_status status = search_somewhere(r);
-    sources_clear(&r->of_other);
+    b->calls = (struct backend_calls){NULL, f->threads, &f->error};
+    const enum srcfind_status status = search_somewhere(b);
+    sources_clear(&b->of_other);
     if (status == SRCFIND_OK && f->gpu && !s->views->measure.on_device) {
-        const struct search_work work = work_of(r);
+        const struct search_work work = work_of(b);
         gpu_add_search(f->gpu, &work, strcmp(s->report->run.backend, "cuda") == 0,
                        clock_seconds() - start, s->options->threads);
     }
@@ -353,16 +353,16 @@ static enum srcfind_status run(struct searching *r) {
 }
 
 enum srcfind_status search_run(const struct search *search) {
-    struct searching r = {.search = search};
+    struct backend_search b = {.search = search};
     search->views->measure.detection.keep_runs =
         views_need_pixels(search->views, search->options) || search->labels;
-    return run(&r);
+    return run(&b);
 }
 
 enum srcfind_status search_at(const struct search *search, const struct positions *positions) {
     struct detection *detection = &search->views->measure.detection;
-    struct searching r = {.search = search, .positions = positions};
+    struct backend_search b = {.search = search, .positions = positions};
     detection->threshold = detection->island = NO_THRESHOLD;
     detection->keep_runs = false;
-    return run(&r);
+    return run(&b);
 }

@@ -7,7 +7,7 @@
 #include "input/positions.h"
 #include "measure/at_rows.h"
 
-/* What a search tells of itself. Times are added to those that are there. */
+/* Times and device of a search, and the scales that it left out. Each search adds its times. */
 struct search_report {
     struct srcfind_timings timings;
     struct srcfind_run run;
@@ -17,14 +17,14 @@ struct search_report {
 struct search {
     struct srcfind *finder; /* its threads and GPUs are used, and it gets the error */
     const struct options *options;
-    struct views *views; /* get their noise */
+    struct views *views; /* the search sets their noise */
     unsigned labels;     /* to be kept: 1 << enum label_kind */
     struct sources *sources;
     struct search_report *report;
 };
 
-/* Finds islands and makes their rows, and then those of scales. Memory of the islands is freed as
- * rows are made. The caller clears views and sources, also after an error. */
+/* Finds islands and makes their rows, and then searches the scales. Memory of the islands is freed
+ * as rows are made. The caller clears views and sources, also after an error. */
 enum srcfind_status search_run(const struct search *search);
 
 /* Finds the noise, and measures at positions that are given. */

@@ -1,3 +1,15 @@
+/* How rows are made of islands:
+ *
+ * 1. If no pixels are needed, each row is made of the moments of its island (measure_islands).
+ * 2. Else islands are taken in batches, from the last batch to the first. components_find divides
+ *    and fits the islands of a batch; their rows, Gaussians and labels are a block of a list, which
+ *    begins with the first islands in the end. The memory of the islands is then freed.
+ * 3. The blocks are appended in the order of the islands, and each is freed.
+ * 4. Labels of a scale are turned to pixels of the image.
+ *
+ * Rows are always in the order of the islands, however many batches and threads there are.
+ * The pixels of each island are read once from each image. A batch limits the memory for pixels;
+ * rows are in memory twice while blocks are appended. */
 #include "api/sources.h"
 
 #include <stdlib.h>
@@ -8,12 +20,10 @@
 #include "measure/measure.h"
 #include "measure/setting.h"
 
-/* The sources of a batch of islands. Batches begin with the last islands, whose memory is then
- * freed.
- */
+/* The sources of a batch of islands. */
 struct block {
     struct sources sources;
-    struct block *next; /* of the islands that follow */
+    struct block *next; /* of the islands behind these */
 };
 
 struct source_blocks {
@@ -40,7 +50,7 @@ static bool allocate(struct sources *s) {
     return s->rows && s->gaussians && s->parts;
 }
 
-/* Adds a block with the rows of components, which are those of the islands [first, end). */
+/* Adds a block with the rows of the components of the islands [first, end). */
 static enum srcfind_status add_block(struct source_blocks *m, const struct components *c,
                                      int64_t first, int64_t end, struct error *error) {
     struct block *block = calloc(1, sizeof *block);
@@ -86,14 +96,14 @@ static enum srcfind_status make_blocks(struct source_blocks *m, struct error *er
     return status;
 }
 
-/* Rows that are appended to others. */
-struct appending {
+/* Rows to be appended to others, divided among threads. */
+struct appended_rows {
     const struct sources *all, *more;
     int n_shares;
 };
 
 static void append_share(void *context, int i) {
-    const struct appending *a = context;
+    const struct appended_rows *a = context;
     const struct sources *all = a->all, *more = a->more;
     const int64_t first = threads_share(more->n, a->n_shares, i);
     const int64_t end = threads_share(more->n, a->n_shares, i + 1);
@@ -103,11 +113,11 @@ static void append_share(void *context, int i) {
     }
 }
 
-/* Appends a block, and frees its memory. False where memory ran out. */
+/* Appends a block, and frees its memory. */
 static bool append(struct sources *all, struct block *block, struct threads *threads) {
-    enum { LEAST = 512 }; /* rows that are worth a thread */
+    enum { LEAST = 512 }; /* rows for which another thread pays */
     struct sources *more = &block->sources;
-    struct appending a = {all, more, threads_shares(threads, more->n, LEAST)};
+    struct appended_rows a = {all, more, threads_shares(threads, more->n, LEAST)};
     const bool ok =
         labels_append(&all->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], all->n);
     threads_run(threads, a.n_shares, append_share, &a);
@@ -263,7 +273,7 @@ enum srcfind_status sources_fit(const struct view *view, const struct options *o
     return make_components(&m, sources, calls->error);
 }
 
-/* Appends n rows, whose numbers go on. False where memory ran out. */
+/* Appends n rows, and adds n_sources and n_islands to their numbers. */
 static bool append_rows(struct srcfind_source **rows, int64_t n_rows,
                         const struct srcfind_source *more, int64_t n, int64_t n_sources,
                         int64_t n_islands) {

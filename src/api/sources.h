@@ -6,19 +6,19 @@
 #include "measure/components.h"
 #include "output/result.h"
 
-/* Makes the rows of the islands of the views, which have runs if pixels or labels are needed, and
- * keeps labels: bits 1 << kind. The islands may be freed. The caller frees the sources, also after
- * an error. */
+/* Makes rows of the islands that were found in the views; the islands have runs if pixels or labels
+ * are needed, and may be freed. labels: kinds of labels to keep, 1 << kind. The caller clears the
+ * sources, also after an error. */
 enum srcfind_status sources_make(struct views *views, const struct options *options,
                                  struct backend_calls *calls, unsigned labels,
                                  struct sources *sources);
 
-/* Divides and fits the islands of a view, which have runs and stay, in its own pixels, and sets the
- * Gaussians alone. The caller clears the sources, also after an error. */
+/* Divides and fits the islands of a view in its own pixels, and sets only the Gaussians. The
+ * islands have runs, and are not freed. The caller clears the sources, also after an error. */
 enum srcfind_status sources_fit(const struct view *view, const struct options *options,
                                 struct backend_calls *calls, struct sources *sources);
 
-/* The frame of fits in the image of a view, of the shapes that the options ask for. An error where
+/* Sets the frame of fits in the image of a view, with the shapes of the options. It is an error if
  * an option needs a beam, and none is known. */
 enum srcfind_status sources_frame(const struct view *view, const struct options *options,
                                   struct fit_frame *frame, struct error *error);
@@ -28,7 +28,7 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
 enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcfind_status status,
                                     const char *need, const char *otherwise, struct error *error);
 
-/* Appends sources whose numbers, and those of their islands, go on. False where memory ran out. */
+/* Appends sources. Their numbers and those of their islands continue the numbers of `sources`. */
 bool sources_append(struct sources *sources, const struct sources *more);
 
 #endif

@@ -1,4 +1,13 @@
-/* The public calls for finders and searches. */
+/* The public calls for finders and searches.
+ *
+ * A finder has its own copy of the options, its own threads, and a share in the pool of GPUs, which
+ * finders made together have in common. A search
+ * 1. opens the input (input.c), the image with its mask and maps, or wraps pixels of the caller,
+ * 2. fills the result of a new catalogue (find.c),
+ * 3. checks that no file changed meanwhile, and that the caller does not interrupt,
+ * 4. lets the catalogue take columns and rows from its result; after an error destroys it.
+ *
+ * The finder keeps the message of an error, which begins with the path of the image. */
 #include "srcfind.h"
 
 #include <stdlib.h>
@@ -44,7 +53,7 @@ static enum srcfind_status make_gpu(const struct options *options, int n, int n_
     return SRCFIND_OK;
 }
 
-/* A finder with n_threads threads, or 1 if that is less; NULL where memory ran out. */
+/* A finder with n_threads threads, at least 1; NULL where memory ran out. */
 static struct srcfind *make_finder(const struct options *options, struct shared_table *at,
                                    int n_threads) {
     struct srcfind *f = calloc(1, sizeof *f);
@@ -192,7 +201,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 
 /* --- pixels in memory --- */
 
-/* Searches pixels in memory. on_device: they are there, and `pixels` has their shape alone. */
+/* Searches pixels in memory. on_device: pixels of a device, of which `pixels` has only the shape;
+ * else NULL. */
 static enum srcfind_status find_in_memory(struct srcfind *finder, const struct pixel_source *pixels,
                                           const struct device_pixels *on_device, const char *header,
                                           struct srcfind_catalogue **result) {
@@ -266,7 +276,7 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
 static char versions[512];
 static once_flag versions_once = ONCE_FLAG_INIT;
 
-/* Positions depend on it in their last digit. */
+/* Its functions decide the last digit of positions. */
 static const char *c_library(void) {
 #ifdef __GLIBC__
     static char text[32];

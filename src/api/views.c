@@ -1,3 +1,10 @@
+/* How views are made: the measured image is a view with its grid, its noise options and the maps of
+ * the noise. With --detect-on the image for detection is another view: it has the same options for
+ * islands, its own noise without maps, boxes as wide as those of the measured image, and its own
+ * beam, if known.
+ *
+ * A view borrows all it points to, and owns its result alone, noise and islands, which views_clear
+ * frees. No pixel is read here. */
 #include "api/views.h"
 
 #include <math.h>
@@ -26,8 +33,8 @@ struct noise_choice views_noise_beside(const struct noise_choice *noise) {
     return own;
 }
 
-/* The view of the image for detection. Its boxes are those of the image that is measured; its
- * points have its own beam or, where this is not known, that of the image that is measured. */
+/* The view of the image for detection. Its boxes are as wide as those of the measured image. Its
+ * beam is its own or, if none is known, the beam of the measured image. */
 static struct view view_of_other(const struct input *input, const struct view *measured,
                                  const struct options *options) {
     static const struct noise_sources no_maps = {NULL, NULL};

@@ -19,16 +19,16 @@ static inline struct view *views_detect(struct views *views) {
     return views->are_two ? &views->other : &views->measure;
 }
 
-/* The parameters of a detection in an image, with its noise. maps: in place of the noise. */
+/* The parameters of a detection in an image. maps: maps that replace its noise. */
 struct detection views_detection(const struct options *options, const struct noise_choice *noise,
                                  const struct noise_sources *maps,
                                  const struct srcfind_image *metadata);
 
-/* How the noise of images beside the one that is measured is found: options of the noise are of the
- * image that is measured, but a background of zero is that of all. */
+/* The noise options for images other than the measured one: all noise options apply to the measured
+ * image alone, except `--background zero`, which applies to all. */
 struct noise_choice views_noise_beside(const struct noise_choice *noise);
 
-/* The views of an input, which must outlive them, like the blanks: see input_see. */
+/* The views of an input. Input and blanks must outlive the views: see input_see. */
 struct views views_of_input(const struct input *input, const struct srcfind_image *metadata,
                             const struct options *options, struct blanks *blanks);
 
@@ -38,11 +38,12 @@ struct views views_again(const struct views *views);
 /* Frees the noise and the islands that a search found. */
 void views_clear(struct views *views);
 
-/* Whether rows need the pixels of islands: where islands are divided or fitted, where the user
- * gives maps of the noise, and where islands are found in another image. */
+/* Whether rows need the pixels of islands: if islands are divided or fitted, if the user gives maps
+ * of the noise, or if islands are found in another image. */
 bool views_need_pixels(const struct views *views, const struct options *options);
 
-/* The pixels of a view, whose noise was found; calls: of the backend that may have them. */
+/* The pixels of a view whose noise is known. calls: the backend, whose device may have the pixels.
+ */
 struct run_source view_pixels(const struct view *view, struct backend_calls *calls);
 
 #endif

@@ -27,7 +27,6 @@ enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
 extern const struct map_product {
     const char *name, *suffix, *about; /* about: one line of help */
     enum map_needs needs;
-    const char *about; /* one line for help */
 } map_products[MAPS];
 
 extern const struct table_product {
