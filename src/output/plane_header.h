@@ -6,8 +6,8 @@
 #include "input/image.h"
 #include "output/cards.h"
 
-/* Adds all cards but the unit, the HISTORY and END. bitpix is that of the map; image and metadata
- * are those of the image. */
+/* Adds all cards but BUNIT, HISTORY and END. bitpix: of the map; image and metadata: of the image
+ * that was searched. */
 void plane_header_add(struct cards *cards, int bitpix, const struct image *image,
                       const struct srcfind_image *metadata);
 

@@ -10,8 +10,8 @@ enum { PARTS = 1 << 10 }; /* of a unit, in which values are summed */
 
 static const double MOST_PARTS = 0x1p20 * PARTS;
 
-/* Several threads add to a block. No sum overflows: a block of 2^33 pixels would be one of an image
- * of 10^16. */
+/* A sum of a block, to which several threads add. It cannot overflow: only an image of 10^16 pixels
+ * has blocks of 2^33. */
 struct sum {
     _Atomic int64_t value, count;
 };
