@@ -1,3 +1,15 @@
+/* How the beam of a plane is found in a BEAMS table:
+ *
+ * 1. All HDUs are searched for the table, unless the file is gzipped and nothing suggests that it
+ *    has a table.
+ * 2. The indices of the plane on the spectral axis and on the Stokes axis are found.
+ * 3. The numbers in CHAN and POL are compared with the indices; they may begin at 0 or at 1.
+ *    Without these columns the order of the rows tells the plane.
+ * 4. The beam of the row is taken if it is usable, in degrees.
+ *
+ * If several rows may be meant and their beams differ, there is no beam: none is better than a
+ * wrong one. A table that cannot be read is no error. Rows are read through a window of 4096 bytes,
+ * each up to four times. */
 #include "input/beam_table.h"
 
 #include <math.h>
@@ -12,9 +24,9 @@ struct beams {
     struct table table;
     struct table_column major, minor, angle, channel, stokes;
     bool has_angle, has_channel, has_stokes;
-    double major_units, minor_units;  /* units of the column per degree */
+    double major_units, minor_units;  /* units of the columns per degree */
     unsigned char window[1 << 12];    /* bytes of the rows that were read last */
-    int64_t window_start, window_end; /* where they are in the file */
+    int64_t window_start, window_end; /* their offsets in the file */
 };
 
 /* Reads TUNITn. CASA writes arcsec, which is also the default. */
@@ -48,7 +60,7 @@ static bool move_window(struct beams *b, int64_t at) {
     return is_read;
 }
 
-/* Reads a column's number in a row; rows are counted from 0. */
+/* Reads the number of a column in a row; rows are counted from 0. */
 static bool read_number(struct beams *b, const struct table_column *column, int64_t row,
                         double *value) {
     const int size = table_element_bytes(column->type);
@@ -66,7 +78,7 @@ static bool begins_with(const char *text, const char *start) {
     return ascii_same_start(text, start, strlen(start));
 }
 
-/* Whether a CTYPE is that of a spectral axis (FITS 4.0, table 25), or of one that AIPS writes. */
+/* Whether a CTYPE is spectral (FITS 4.0, table 25), also as AIPS writes it. */
 static bool is_spectral(const char *type) {
     static const char *const types[] = {"FREQ", "VRAD", "VOPT", "VELO", "FELO", "WAVE",
                                         "AWAV", "WAVN", "ENER", "ZOPT", "BETA"};
@@ -76,7 +88,7 @@ static bool is_spectral(const char *type) {
     return false;
 }
 
-/* The place of a plane on an axis, from 0, and the number of places. */
+/* The index of a plane on an axis, from 0, and the length of the axis. */
 struct place_on_axis {
     int64_t index, n;
 };
@@ -85,8 +97,8 @@ static struct place_on_axis place_on(const struct srcfind_image *image, int axis
     return (struct place_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
 }
 
-/* Sets where the plane is. Without a spectral axis the channels are on the only further axis with
- * several planes. False if it cannot be told which. */
+/* Sets the indices of the plane. Without a spectral axis the only other axis with several planes
+ * has the channels. False if there are several such axes. */
 static bool find_place(const struct header *header, const struct srcfind_image *image,
                        struct place_on_axis *channel, struct place_on_axis *stokes) {
     int spectral = 0, other = 0, n_others = 0;
@@ -117,10 +129,10 @@ static int64_t count_planes(const struct srcfind_image *image) {
     return n;
 }
 
-/* What the numbers of a column tell of where they begin. */
+/* Whether the numbers of a column may begin at 1. */
 struct numbers {
-    bool are_from_1; /* whole, and within 1 ... n for n places */
-    bool have_last;  /* n is one of them */
+    bool are_from_1; /* all are whole, and within 1 ... n, n being the length of the axis */
+    bool have_last;  /* one of them is n */
 };
 
 static struct numbers look_at(struct beams *b, const struct table_column *column, int64_t n_rows,
@@ -135,17 +147,17 @@ static struct numbers look_at(struct beams *b, const struct table_column *column
     return found;
 }
 
-/* What the table's columns have for a plane, and what is known of rows without columns. */
+/* The numbers of a plane in the columns, and the order of rows without these columns. */
 struct search {
     double channel, stokes;    /* numbers in CHAN and POL */
-    int64_t index, n_channels; /* of the plane, from 0 */
+    int64_t index, n_channels; /* index: of the plane, from 0 */
     int64_t stokes_index, n_stokes;
     int64_t n_rows;    /* of the table */
     int64_t n_ordered; /* rows of the plane's POL, or all without POL */
 };
 
-/* Columns count from 0, as CASA does, or from 1, where the numbers are all within 1 ... n, and n is
- * one of them, in that column or, where this one may begin at 1, in the other. */
+/* Finds the numbers of the plane in CHAN and POL. CASA counts from 0. A column counts from 1 if all
+ * its numbers are within 1 ... n, and the last number n is in a column of which this is true. */
 static void find_numbers(struct beams *b, struct search *s) {
     const struct numbers none = {false, false};
     const struct numbers channel =
@@ -163,8 +175,8 @@ static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
     return !b->has_stokes || (read_number(b, &b->stokes, row, &pol) && pol == s->stokes);
 }
 
-/* Whether a row may be of the plane's channel by its place among the rows of one POL, or among all
- * rows. One row is that of all channels. */
+/* Whether a row may be of the channel of the plane, by its index among the rows of one POL, or
+ * among all rows. A single row applies to all channels. */
 static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t place) {
     if (s->n_ordered == 1)
         return true;
@@ -174,7 +186,7 @@ static bool may_be_ordered(const struct beams *b, const struct search *s, int64_
            (s->n_ordered > s->n_channels && !b->has_stokes && place / s->n_stokes == s->index);
 }
 
-/* Whether a row may be that of the plane. *place is its place among the rows of its POL. */
+/* Whether a row may be that of the plane. *place counts the rows of the POL of the plane. */
 static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *place) {
     double chan;
     if (!is_of_stokes(b, s, row))
@@ -200,9 +212,9 @@ static bool is_same(const struct srcfind_beam *a, const struct srcfind_beam *b) 
     return a->major == b->major && a->minor == b->minor && a->angle == b->angle;
 }
 
-/* Finds the row of a plane among those that may be. Where CHAN and POL are told, and several rows
- * have both, it is the first one from that of the index on: most tables have a row for each
- * channel, in order. Else all of them must have one beam, since it is not known which is meant. */
+/* Finds the row of a plane. With the columns CHAN and POL it is the first row that has both
+ * numbers, from the row of the index on: most tables have a row for each channel, in order. Without
+ * one of the columns several rows may be meant: they must all have one beam. */
 static enum beam_row find_row(struct beams *b, const struct search *s, double pixel_area,
                               struct srcfind_beam *beam) {
     const bool is_told = b->has_channel && b->has_stokes;
@@ -254,8 +266,8 @@ static bool is_beams(const struct hdu *hdu) {
     return strcmp(extension, "BINTABLE") == 0 && ascii_same(name, "BEAMS");
 }
 
-/* Whether a table is looked for. To find that a file has none its HDUs are all gone through; one
- * that is gzipped is unpacked for that, as an image of one plane is not without CASAMBM. */
+/* Whether the table is searched for, through all HDUs. A gzipped file would be unpacked for it: an
+ * image of one plane needs CASAMBM for that. */
 static bool may_have_table(const struct fits_file *file, const struct header *header,
                            const struct srcfind_image *image) {
     bool is_announced = false;

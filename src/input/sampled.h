@@ -1,6 +1,5 @@
-/* A pixel source that keeps a sample of the pixels that are read through it: those of a grid. So
- * the sample costs no read of its own, and is the same however the pixels are stored, by whichever
- * backend and in whichever order they are read. */
+/* A pixel source that keeps a sample of the pixels read through it, those of a grid. The sample
+ * costs no read of its own, and does not depend on backend, storage or the order of reading. */
 #ifndef SAMPLED_H
 #define SAMPLED_H
 

@@ -40,7 +40,7 @@ int wcs_part_set_up(struct wcsprm *part) {
 
 /* --- words --- */
 
-/* Whether WCSLIB keeps words is one setting of the process. */
+/* The lock of a setting of the whole process: whether WCSLIB keeps messages. */
 static struct {
     mtx_t lock;
     bool has_lock, was_on;
@@ -75,7 +75,8 @@ void wcs_part_end_words(void) {
 
 enum { PLACES = 7 };
 
-/* Where WCSLIB keeps its words: those that know most first. NULL for what the part has not. */
+/* The pointers to the messages of WCSLIB, the most specific first; NULL for structs that the part
+ * does not have. */
 static void places_of_words(struct wcsprm *part, struct wcserr **places[PLACES]) {
     places[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
     places[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
