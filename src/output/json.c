@@ -250,7 +250,7 @@ static cJSON *columns_json(const struct table *table) {
     return json_end(&array);
 }
 
-/* Writes `"name":value,` and deletes the value; false where memory ran out. */
+/* Writes `"name":value,` and deletes the value. */
 static bool write_member(const char *name, cJSON *value, FILE *stream) {
     fprintf(stream, "\"%s\":", name);
     return json_print(value, "", ",\n", stream);
