@@ -89,25 +89,25 @@ static bool is_spectral(const char *type) {
 }
 
 /* The index of a plane on an axis, from 0, and the length of the axis. */
-struct place_on_axis {
+struct axis_index {
     int64_t index, n;
 };
 
-static struct place_on_axis place_on(const struct srcfind_image *image, int axis) {
-    return (struct place_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
+static struct axis_index index_on(const struct srcfind_image *image, int axis) {
+    return (struct axis_index){image->plane[axis - 2] - 1, image->axes[axis]};
 }
 
 /* Sets the indices of the plane. Without a spectral axis the only other axis with several planes
  * has the channels. False if there are several such axes. */
-static bool find_place(const struct header *header, const struct srcfind_image *image,
-                       struct place_on_axis *channel, struct place_on_axis *stokes) {
+static bool find_indices(const struct header *header, const struct srcfind_image *image,
+                         struct axis_index *channel, struct axis_index *stokes) {
     int spectral = 0, other = 0, n_others = 0;
-    *channel = *stokes = (struct place_on_axis){0, 1};
+    *channel = *stokes = (struct axis_index){0, 1};
     for (int i = 2; i < image->n_axes; i++) {
         char type[SRCFIND_TEXT] = "";
         header_text(header, header_keyword("CTYPE", i + 1).text, type, sizeof type);
         if (begins_with(type, "STOKES")) {
-            *stokes = place_on(image, i);
+            *stokes = index_on(image, i);
         } else if (is_spectral(type)) {
             spectral = spectral ? spectral : i;
         } else if (image->axes[i] > 1) {
@@ -117,7 +117,7 @@ static bool find_place(const struct header *header, const struct srcfind_image *
     }
     const int axis = spectral ? spectral : other;
     if (axis)
-        *channel = place_on(image, axis);
+        *channel = index_on(image, axis);
     return spectral || n_others <= 1;
 }
 
@@ -177,23 +177,23 @@ static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
 
 /* Whether a row may be of the channel of the plane, by its index among the rows of one POL, or
  * among all rows. A single row applies to all channels. */
-static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t place) {
+static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t index) {
     if (s->n_ordered == 1)
         return true;
     if (s->n_channels == 1 && s->n_ordered == s->n_stokes && !b->has_stokes)
-        return place == s->stokes_index;
-    return place % s->n_channels == s->index ||
-           (s->n_ordered > s->n_channels && !b->has_stokes && place / s->n_stokes == s->index);
+        return index == s->stokes_index;
+    return index % s->n_channels == s->index ||
+           (s->n_ordered > s->n_channels && !b->has_stokes && index / s->n_stokes == s->index);
 }
 
-/* Whether a row may be that of the plane. *place counts the rows of the POL of the plane. */
-static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *place) {
+/* Whether a row may be that of the plane. *index counts the rows of the POL of the plane. */
+static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *index) {
     double chan;
     if (!is_of_stokes(b, s, row))
         return false;
     if (b->has_channel)
         return read_number(b, &b->channel, row, &chan) && chan == s->channel;
-    return may_be_ordered(b, s, (*place)++);
+    return may_be_ordered(b, s, (*index)++);
 }
 
 /* Reads the beam of a row. False if it cannot be used. */
@@ -220,11 +220,11 @@ static enum beam_row find_row(struct beams *b, const struct search *s, double pi
     const bool is_told = b->has_channel && b->has_stokes;
     const int64_t first = is_told && s->n_rows > 1 ? s->index : 0;
     enum beam_row found = BEAM_NO_ROW;
-    int64_t place = 0;
+    int64_t index = 0;
     for (int64_t k = 0; k < s->n_rows && !(is_told && found != BEAM_NO_ROW); k++) {
         const int64_t row = (first + k) % s->n_rows;
         struct srcfind_beam other;
-        if (!may_be_row(b, s, row, &place))
+        if (!may_be_row(b, s, row, &index))
             continue;
         const enum beam_row kind =
             read_beam(b, row, pixel_area, &other) ? BEAM_ROW : BEAM_EMPTY_ROW;
@@ -246,8 +246,8 @@ static int64_t count_ordered(struct beams *b, const struct search *s) {
 static enum beam_row from_beams(struct beams *b, const struct header *header,
                                 const struct srcfind_image *image, struct srcfind_beam *beam) {
     const int64_t n_planes = count_planes(image);
-    struct place_on_axis channel, stokes;
-    if (!find_place(header, image, &channel, &stokes))
+    struct axis_index channel, stokes;
+    if (!find_indices(header, image, &channel, &stokes))
         return BEAM_NO_ROW;
     struct search s = {.index = channel.index,
                        .n_channels = channel.n,

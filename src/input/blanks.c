@@ -87,12 +87,12 @@ static const uint32_t *read_blanked(void *state, int64_t first, int64_t count, u
     if (pixels != buffer)
         memcpy(buffer, pixels, (size_t)count * sizeof *buffer);
     for (int64_t i = 0, n; i < count; i += n) {
-        const int64_t word = (first + i) / 64, place = (first + i) % 64;
-        n = 64 - place < count - i ? 64 - place : count - i;
+        const int64_t word = (first + i) / 64, bit = (first + i) % 64;
+        n = 64 - bit < count - i ? 64 - bit : count - i;
         if (!s->blanks->is_complete)
             add_own(s->blanks, first + i, n, buffer + i, exponent);
         const uint64_t bits =
-            atomic_load_explicit(&s->blanks->bits[word], memory_order_relaxed) >> place;
+            atomic_load_explicit(&s->blanks->bits[word], memory_order_relaxed) >> bit;
         for (int64_t k = 0; bits != 0 && k < n; k++)
             buffer[i + k] = bits >> k & 1 ? blank : buffer[i + k];
     }

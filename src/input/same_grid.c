@@ -79,11 +79,11 @@ static void list_cards(const struct header *a, const struct header *b, char *lis
  * middle. */
 enum { NEIGHBOURS_X = POINTS, NEIGHBOURS_Y = 2 * POINTS, ALL = 3 * POINTS };
 
-struct places {
+struct grid_points {
     double x[ALL], y[ALL], lon[ALL], lat[ALL];
 };
 
-static void make_grid(const struct srcfind_image *image, struct places *p) {
+static void make_grid(const struct srcfind_image *image, struct grid_points *p) {
     const double right = (double)(image->width - 1), top = (double)(image->height - 1);
     for (int i = 0; i < ALL; i++) {
         const int column = i % ALONG, row = i % POINTS / ALONG;
@@ -105,7 +105,7 @@ static double chord(double lon_a, double lat_a, double lon_b, double lat_b) {
 
 /* The shorter side of the pixel at point i, in radians, at least a thousandth of the usual side: at
  * a pole the side along the latitude is 0. */
-static double side_of_pixel(const struct places *p, int i, double usual) {
+static double side_of_pixel(const struct grid_points *p, int i, double usual) {
     static const double LEAST = 1e-3; /* of the usual side */
     double least = usual;
     for (int k = i + POINTS; k < ALL; k += POINTS)
@@ -120,7 +120,7 @@ static double side_of_pixel(const struct places *p, int i, double usual) {
 static enum srcfind_status find_apart(const struct image *image, const struct image *other,
                                       const struct srcfind_image *metadata, double *apart,
                                       struct error *error) {
-    struct places p;
+    struct grid_points p;
     double at_x[POINTS], at_y[POINTS], lon[POINTS], lat[POINTS];
     const double usual = sqrt(metadata->pixel_area) * M_PI / 180;
     make_grid(metadata, &p);

@@ -73,36 +73,36 @@ void wcs_part_end_words(void) {
     mtx_unlock(&words.lock);
 }
 
-enum { PLACES = 7 };
+enum { MESSAGES = 7 };
 
 /* The pointers to the messages of WCSLIB, the most specific first; NULL for structs that the part
  * does not have. */
-static void places_of_words(struct wcsprm *part, struct wcserr **places[PLACES]) {
-    places[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
-    places[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
-    places[2] = &part->cel.prj.err;
-    places[3] = &part->cel.err;
-    places[4] = &part->spc.err;
-    places[5] = &part->lin.err;
-    places[6] = &part->err;
+static void list_messages(struct wcsprm *part, struct wcserr **messages[MESSAGES]) {
+    messages[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
+    messages[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
+    messages[2] = &part->cel.prj.err;
+    messages[3] = &part->cel.err;
+    messages[4] = &part->spc.err;
+    messages[5] = &part->lin.err;
+    messages[6] = &part->err;
 }
 
 const char *wcs_part_words(struct wcsprm *part, int status) {
-    struct wcserr **places[PLACES] = {NULL};
+    struct wcserr **messages[MESSAGES] = {NULL};
     if (part)
-        places_of_words(part, places);
-    for (int i = 0; i < PLACES; i++)
-        if (places[i] && *places[i] && (*places[i])->msg)
-            return (*places[i])->msg;
+        list_messages(part, messages);
+    for (int i = 0; i < MESSAGES; i++)
+        if (messages[i] && *messages[i] && (*messages[i])->msg)
+            return (*messages[i])->msg;
     return wcs_errmsg[status];
 }
 
 void wcs_part_drop_words(struct wcsprm *part) {
-    struct wcserr **places[PLACES];
-    places_of_words(part, places);
-    for (int i = 0; i < PLACES; i++)
-        if (places[i])
-            wcserr_clear(places[i]);
+    struct wcserr **messages[MESSAGES];
+    list_messages(part, messages);
+    for (int i = 0; i < MESSAGES; i++)
+        if (messages[i])
+            wcserr_clear(messages[i]);
 }
 
 void wcs_part_free(struct wcsprm *part) {

@@ -209,8 +209,8 @@ static bool has_better(const struct search *s, const struct candidate *c, int64_
     return false;
 }
 
-/* Records in all nodes that contain candidate `place` that its row was taken. */
-static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
+/* Records in all nodes that contain candidate `index` that its row was taken. */
+static void take(struct search *s, int64_t index, int32_t image, int64_t n) {
     const float reach = nextafterf((float)s->own, INFINITY);
     for (int64_t k = 0, first = 0;;) {
         struct node *node = &s->nodes[k];
@@ -218,7 +218,7 @@ static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
         node->image = node->image == NONE || node->image == image ? image : SEVERAL;
         if (n <= LEAF)
             return;
-        const bool is_left = place < first + n / 2;
+        const bool is_left = index < first + n / 2;
         first += is_left ? 0 : n / 2;
         n = is_left ? n / 2 : n - n / 2;
         k = is_left ? 2 * k + 1 : 2 * k + 2;
@@ -227,16 +227,16 @@ static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
 
 static void search_all(struct search *s, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        s->candidates[s->candidates[i].turn.rank].turn.place = (uint32_t)i;
+        s->candidates[s->candidates[i].turn.rank].turn.index = (uint32_t)i;
     for (int64_t i = 0; i < n; i++) {
-        const uint32_t place = s->candidates[i].turn.place;
-        struct candidate *c = &s->candidates[place];
+        const uint32_t index = s->candidates[i].turn.index;
+        struct candidate *c = &s->candidates[index];
         const double reach = reach_of(&s->reach[c->image], c);
         s->own = reach > 0 ? chord(reach) : 0;
         if (has_better(s, c, 0, 0, n))
             duplicates_set(s->duplicates, c->row);
         else
-            take(s, place, c->image, n);
+            take(s, index, c->image, n);
         c->turn.rank = HAD_ITS_TURN;
     }
 }

@@ -16,7 +16,7 @@ struct candidate {
         double rms;
         struct {
             uint32_t rank;  /* the rank of this candidate, by preference */
-            uint32_t place; /* the index of the candidate whose rank is the index of this one */
+            uint32_t index; /* the index of the candidate whose rank is the index of this one */
         } turn;             /* set by duplicates_find in place of the rms */
     };
     int32_t image;

@@ -5,7 +5,7 @@
  * 2. Threads take chunks of the image. Background and rms of a chunk are read or interpolated once
  *    for all maps (cpu/noise_rows.h), and each map computes its values from them, from the pixels,
  *    from labels and from the model.
- * 3. Values go to the array of the map, or to its place in the file.
+ * 3. Values go to the array of the map, or to their offset in the file.
  *
  * All maps are made in one pass over the image; labels alone need no pixels, and none are read.
  * Each value is computed in double and rounded once, so it does not depend on the number of

@@ -7,7 +7,7 @@
 
 #include "common/arrays.h"
 
-/* --- places --- */
+/* --- boxes --- */
 
 enum { GAP = 2 }; /* between an ellipse and its number */
 
