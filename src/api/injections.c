@@ -23,7 +23,7 @@ enum { AREAS_A_SOURCE = 400, MOST_TRIALS = 64 };
  * tries for each source, the next ones as many as all before, or as many as memory allows. */
 enum { FIRST_TRIES = 4, MOST_TRIES = 512, MOST_A_ROUND = 1 << 20 };
 
-/* What a random number is for. */
+/* The uses of random numbers. */
 enum { RANDOM_SNR, RANDOM_X, RANDOM_Y };
 
 /* The first number of a source of each width; it does not depend on how many sources there are. */

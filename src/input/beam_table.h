@@ -4,7 +4,7 @@
 
 #include "input/fits/hdu.h"
 
-/* What the BEAMS table of a file has for a plane. */
+/* The row of a plane in the BEAMS table of a file. */
 enum beam_row { BEAM_NO_TABLE, BEAM_NO_ROW, BEAM_EMPTY_ROW, BEAM_ROW };
 
 /* Finds the row of the plane image->plane in the BEAMS table of a file. BEAM_ROW: *beam is the beam

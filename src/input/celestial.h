@@ -7,11 +7,11 @@
 
 struct wcsprm;
 
-/* Sets *sky to WCSLIB's coordinates of the first two axes, which are those of the sky, in either
- * order; to those of all axes if these two depend on others. primary: the header as WCSLIB has read
- * it, not set up, which is changed; NULL if there is none. *sky is NULL if no sky coordinates can
- * be used, which is no error. `reason`, of SRCFIND_REASON characters, then says why and what to
- * correct; "" if there is no CTYPE. The caller frees *sky by wcs_part_free. */
+/* Sets *sky to WCSLIB's coordinates of the first two axes, longitude and latitude in either order,
+ * or of all axes if these two depend on others. primary: the header as WCSLIB has read it, not set
+ * up, which is changed; NULL if there is none. If no sky coordinates can be used, *sky is NULL,
+ * which is no error, and `reason`, of SRCFIND_REASON characters, says why and how to correct it; ""
+ * if there is no CTYPE. The caller frees *sky by wcs_part_free. */
 enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm *primary,
                                      struct wcsprm **sky, char *reason, struct error *error);
 

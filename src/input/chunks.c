@@ -1,3 +1,14 @@
+/* How an image is read in chunks:
+ *
+ * 1. Workers take bands of consecutive chunks in the order of the pixels, under a lock; `wanted`
+ *    may skip chunks.
+ * 2. A source that is not parallel is read by one worker at a time; the others process their
+ *    chunks.
+ * 3. After a failure no new band is begun, but all chunks before the failed one are still
+ *    processed: the error is always that of the lowest chunk that failed.
+ *
+ * Each worker has one buffer of a chunk, or the work gives it one. Every chunk is processed once.
+ */
 #include "input/chunks.h"
 
 #include <stdlib.h>

@@ -1,14 +1,13 @@
 /* How the positions of --at are read:
  *
- * 1. The file is read once for all images of a run (shared_table.c). Of a FITS file with several
- *    tables, the one whose columns suit the image best is read (positions_rank).
+ * 1. The file is read once for all images of a command (shared_table.c). Of a FITS file with
+ *    several tables, the one whose columns suit the image best is read (positions_rank).
  * 2. Columns are chosen: those of the frame of the image, else those of J2000 in VizieR's names, if
  *    this is the frame of the image, else pixels.
- * 3. Units must be degrees or pixels, texts must be numbers, and latitudes at most 90 degrees: else
- *    a column is another one than its name says.
+ * 3. Units must be degrees or pixels, texts must be numbers, and latitudes at most 90 degrees.
  * 4. Ids and, with a fit, shapes are taken (position_ids.c, position_shapes.c).
  *
- * Positions are never converted between frames: another frame is an error that says so. A row
+ * Positions are never converted between frames: another frame is an error, which names both. A row
  * without a position stays, with NaN. The arrays have one element a row; the file is not trusted.
  */
 #include "input/positions.h"

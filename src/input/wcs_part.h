@@ -6,7 +6,7 @@
 
 struct wcsprm;
 
-/* What WCSLIB returns where memory ran out. */
+/* The status of WCSLIB if memory ran out. */
 enum { WCS_PART_MEMORY = 2 };
 
 /* Sets *part to a copy of n axes, or of all if n is 0, which is not set up yet. axes has their

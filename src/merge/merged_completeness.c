@@ -75,31 +75,31 @@ static bool read_width(const struct spool *spool, const struct merged_injections
 }
 
 /* The images that have a width, and how many sources of the width they give together. */
-struct sharing {
+struct width_count {
     int64_t n_images, n_sources;
 };
 
-static struct sharing share_width(const struct merged_injections *const *kept, int64_t n,
-                                  double width) {
-    struct sharing sharing = {0};
+static struct width_count share_width(const struct merged_injections *const *kept, int64_t n,
+                                      double width) {
+    struct width_count count = {0};
     for (int64_t i = 0; i < n; i++)
-        sharing.n_images += find_width(kept[i], width) >= 0;
+        count.n_images += find_width(kept[i], width) >= 0;
     for (int64_t i = 0; i < n; i++)
         if (find_width(kept[i], width) >= 0)
-            sharing.n_sources += share_of(kept[i], sharing.n_images);
-    return sharing;
+            count.n_sources += share_of(kept[i], count.n_images);
+    return count;
 }
 
 /* Reads the sources of a width from all images that have it. */
 static bool read_images(const struct spool *spool, const struct merged_injections *const *kept,
                         int64_t n, double width, struct injection *to) {
-    const struct sharing sharing = share_width(kept, n, width);
+    const struct width_count count = share_width(kept, n, width);
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++) {
         const int k = find_width(kept[i], width);
         if (k < 0)
             continue;
-        const int64_t share = share_of(kept[i], sharing.n_images);
+        const int64_t share = share_of(kept[i], count.n_images);
         ok = read_width(spool, kept[i], k, share, to);
         to += share;
     }

@@ -6,7 +6,7 @@
 enum { ROWS_AT_ONCE = 256 };
 
 /* Counts the sources that stay, to number Gaussians. */
-struct numbering {
+struct source_count {
     const struct merged_rows *sources;
     const struct merged_image *image;
     int64_t row;    /* a row of the image; rows before it were counted */
@@ -14,14 +14,14 @@ struct numbering {
 };
 
 /* Counts the rows of the image up to the n-th one. */
-static void count_to(struct numbering *at, int64_t n) {
+static void count_to(struct source_count *at, int64_t n) {
     for (; at->row < n; at->row++)
         at->number += merged_rows_stays(at->sources, at->image, at->row);
 }
 
 /* Moves the Gaussians whose sources stay to the front, with their new numbers. Returns how many
  * stay. */
-static int64_t keep(struct numbering *at, struct srcfind_source *gaussians, int64_t n) {
+static int64_t keep(struct source_count *at, struct srcfind_source *gaussians, int64_t n) {
     int64_t n_kept = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = gaussians[i].id - 1;
@@ -39,7 +39,7 @@ static int64_t keep(struct numbering *at, struct srcfind_source *gaussians, int6
 
 /* Keeps the Gaussians of an image. Every source has a Gaussian, so all sources of the image are
  * counted. */
-static bool keep_of_image(struct numbering *at, struct srcfind_source *rows,
+static bool keep_of_image(struct source_count *at, struct srcfind_source *rows,
                           struct merged_image *kept) {
     const struct spool *spool = at->sources->spool;
     const struct merged_image *image = at->image;
@@ -71,7 +71,7 @@ bool merged_gaussians_make(const struct merged_rows *sources, struct merged_rows
     bool ok = rows && images;
     if (ok)
         memcpy(images, sources->images, size);
-    struct numbering at = {.sources = sources};
+    struct source_count at = {.sources = sources};
     for (int64_t i = 0; ok && i < sources->n_images; i++) {
         at.image = &sources->images[i];
         at.row = 0;

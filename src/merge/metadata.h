@@ -1,5 +1,5 @@
-/* The metadata of the images of a merged catalogue: those that must be the same, and those that the
- * merged catalogue has. */
+/* The metadata of the images of a merged catalogue: some must be the same, and the merged catalogue
+ * has all that are. */
 #ifndef METADATA_H
 #define METADATA_H
 

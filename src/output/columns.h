@@ -43,7 +43,7 @@ struct column_facts {
     const char *lon_name; /* in the frame of the image; "": there are no sky coordinates */
 };
 
-/* Those of the options that add columns: bits as above. */
+/* The bits, as above, of options that add columns. */
 unsigned column_facts_with(const struct options *options);
 
 /* The facts of a search with these options; texts point into the image. */

@@ -1,5 +1,5 @@
-/* The header of a map: the axes of the image, of which those beyond the plane have one pixel, with
- * their coordinates, beam, frequency and observation. */
+/* The header of a map: the axes of the image with their coordinates, those beyond the plane with
+ * one pixel, and beam, frequency and observation. */
 #ifndef PLANE_HEADER_H
 #define PLANE_HEADER_H
 
