@@ -34,7 +34,7 @@ struct trials {
     const struct search *search;
     struct run_source measured, detected; /* the pixels of both views */
     struct injections *list;
-    const struct injection_place *places;
+    const struct injection_position *positions;
     struct injector measure, detect;
     /* Peak in the measured image / peak in the image for detection; NaN: the ratio of their rms. */
     double factor;
@@ -61,16 +61,17 @@ static enum srcfind_status injector_make(const struct view *view, const struct o
 
 /* The Gaussian of a source in an image. */
 static struct gaussian gaussian_of(const struct injector *injector, const struct injection *source,
-                                   const struct injection_place *place, double peak) {
+                                   const struct injection_position *position, double peak) {
     const struct tensor form = tensor_inverse(&injector->beam);
     const double square = source->width * source->width;
     return (struct gaussian){
-        peak, place->x, place->y, {form.xx / square, form.yy / square, form.xy / square}};
+        peak, position->x, position->y, {form.xx / square, form.yy / square, form.xy / square}};
 }
 
 /* The peak in the image for detection: the S/N refers to its rms. */
-static double detected_peak(const struct injection *source, const struct injection_place *place) {
-    return source->snr * place->rms_detected / source->width;
+static double detected_peak(const struct injection *source,
+                            const struct injection_position *position) {
+    return source->snr * position->rms_detected / source->width;
 }
 
 /* Whether most pixels have the same S/N in both images. These are then one image in two forms, such
@@ -78,7 +79,7 @@ static double detected_peak(const struct injection *source, const struct injecti
 static bool are_one_image(const struct trials *t) {
     int64_t n = 0, n_alike = 0;
     for (int64_t i = 0; i < t->list->n; i++) {
-        const struct injection_place *p = &t->places[i];
+        const struct injection_position *p = &t->positions[i];
         if (!t->list->all[i].is_added)
             continue;
         const double alike = p->value / p->rms - p->value_detected / p->rms_detected;
@@ -102,9 +103,9 @@ static double factor_of(const struct trials *t) {
 
 /* The peak of source i in the measured image. */
 static double measured_peak(const struct trials *t, int64_t i) {
-    const struct injection_place *place = &t->places[i];
-    return detected_peak(&t->list->all[i], place) *
-           (isnan(t->factor) ? place->rms / place->rms_detected : t->factor);
+    const struct injection_position *position = &t->positions[i];
+    return detected_peak(&t->list->all[i], position) *
+           (isnan(t->factor) ? position->rms / position->rms_detected : t->factor);
 }
 
 /* Sets the true fluxes of all sources. */
@@ -114,8 +115,8 @@ static void set_fluxes(const struct trials *t) {
         if (!source->is_added)
             continue;
         source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak;
-        source->x = t->places[i].x;
-        source->y = t->places[i].y;
+        source->x = t->positions[i].x;
+        source->y = t->positions[i].y;
     }
 }
 
@@ -126,11 +127,11 @@ static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end
     int64_t n = 0;
     for (int64_t i = first; i < end; i++) {
         const struct injection *source = &t->list->all[i];
-        const struct injection_place *place = &t->places[i];
+        const struct injection_position *position = &t->positions[i];
         if (!source->is_added)
             continue;
-        measured[n] = gaussian_of(&t->measure, source, place, measured_peak(t, i));
-        detected[n++] = gaussian_of(&t->detect, source, place, detected_peak(source, place));
+        measured[n] = gaussian_of(&t->measure, source, position, measured_peak(t, i));
+        detected[n++] = gaussian_of(&t->detect, source, position, detected_peak(source, position));
     }
     return n;
 }
@@ -170,18 +171,18 @@ static bool is_new(const void *context, const struct srcfind_source *row) {
 
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
     struct injection *source = &t->list->all[i];
-    const struct injection_place *place = &t->places[i];
+    const struct injection_position *position = &t->positions[i];
     const struct wanted w = {t, source,
-                             gaussian_of(&t->measure, source, place, measured_peak(t, i))};
+                             gaussian_of(&t->measure, source, position, measured_peak(t, i))};
     const struct srcfind_source *row =
-        row_index_nearest(rows, &w.gaussian.form, place->x, place->y, is_new, &w);
+        row_index_nearest(rows, &w.gaussian.form, position->x, position->y, is_new, &w);
     if (!row)
         return;
     const struct srcfind_source *before = row_before(&w, row);
     source->is_found = true;
     source->ratio = (row->total_flux - (before ? before->total_flux : 0)) / source->flux;
-    source->dx = row->x - place->x;
-    source->dy = row->y - place->y;
+    source->dx = row->x - position->x;
+    source->dy = row->y - position->y;
 }
 
 /* --- trials --- */
@@ -292,7 +293,7 @@ static enum srcfind_status make_injectors(struct trials *t) {
 
 enum srcfind_status completeness_measure(const struct search *search, struct injections *list) {
     struct injection_plan plans[SCALES_MOST + 1];
-    struct injection_place *places = NULL;
+    struct injection_position *positions = NULL;
     struct threads *threads = search->finder->threads;
     const struct view *view = &search->views->measure;
     struct trials t = {.search = search,
@@ -310,8 +311,8 @@ enum srcfind_status completeness_measure(const struct search *search, struct inj
     if (status == SRCFIND_OK)
         plan_trials(&t, plans);
     if (status == SRCFIND_OK)
-        status = injections_draw(list, plans, &field, threads, &places, t.error);
-    t.places = places;
+        status = injections_draw(list, plans, &field, threads, &positions, t.error);
+    t.positions = positions;
     if (status == SRCFIND_OK)
         t.factor = factor_of(&t);
     if (status == SRCFIND_OK &&
@@ -322,6 +323,6 @@ enum srcfind_status completeness_measure(const struct search *search, struct inj
     if (status == SRCFIND_OK)
         status = run_trials(&t, plans);
     row_index_clear(&t.before);
-    free(places);
+    free(positions);
     return status;
 }

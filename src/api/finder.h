@@ -1,4 +1,4 @@
-/* The structs behind the public calls, and what several of these calls need. */
+/* The structs behind the public calls, and functions that several of these calls use. */
 #ifndef FINDER_H
 #define FINDER_H
 

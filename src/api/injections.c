@@ -23,7 +23,7 @@ enum { AREAS_A_SOURCE = 400, MOST_TRIALS = 64 };
  * tries for each source, the next ones as many as all before, or as many as memory allows. */
 enum { FIRST_TRIES = 4, MOST_TRIES = 512, MOST_A_ROUND = 1 << 20 };
 
-/* What a random number is for. */
+/* The uses of random numbers. */
 enum { RANDOM_SNR, RANDOM_X, RANDOM_Y };
 
 /* The first number of a source of each width; it does not depend on how many sources there are. */
@@ -51,13 +51,13 @@ void injections_plan(const struct injections *list, double n_pixels, double beam
 /* A position that is tried for a source. */
 struct try_at {
     int64_t source;
-    struct injection_place place;
+    struct injection_position position;
 };
 
 struct draw {
     const struct injection_field *field;
     struct injections *list;
-    struct injection_place *places;
+    struct injection_position *positions;
     struct threads *threads;
     struct error *error;
     int64_t *waiting; /* sources that have no position yet */
@@ -70,7 +70,7 @@ static uint64_t number_of(const struct injections *list, int64_t source) {
 }
 
 /* A position along an axis of n pixels, by a random number. */
-static double position(double random, int64_t n) {
+static double position_on_axis(double random, int64_t n) {
     return random * (double)n - 0.5;
 }
 
@@ -79,25 +79,26 @@ static int32_t pixel_of(double x, int64_t n) {
     return (int32_t)(pixel < n ? pixel : n - 1);
 }
 
-static struct injection_place draw_place(const struct draw *d, int64_t source, int64_t try) {
+static struct injection_position draw_position(const struct draw *d, int64_t source, int64_t try) {
     const struct injection_field *f = d->field;
     const uint64_t number = number_of(d->list, source);
     const double x = random_number(f->seed, number, (uint64_t)try, RANDOM_X);
     const double y = random_number(f->seed, number, (uint64_t)try, RANDOM_Y);
-    return (struct injection_place){.x = position(x, f->width), .y = position(y, f->height)};
+    return (struct injection_position){.x = position_on_axis(x, f->width),
+                                       .y = position_on_axis(y, f->height)};
 }
 
 /* Reads the pixels of n tries in an image. */
-static enum srcfind_status read_places(const struct draw *d, const struct run_source *from,
-                                       const struct try_at *tries, int64_t n,
-                                       struct run_pixels *pixels) {
+static enum srcfind_status read_positions(const struct draw *d, const struct run_source *from,
+                                          const struct try_at *tries, int64_t n,
+                                          struct run_pixels *pixels) {
     struct run *runs = arrays_allocate(n, sizeof *runs);
     struct run_set *sets = arrays_allocate(n, sizeof *sets);
     enum srcfind_status status = SRCFIND_OK;
     *pixels = (struct run_pixels){0};
     for (int64_t i = 0; runs && sets && i < n; i++) {
-        const int32_t x = pixel_of(tries[i].place.x, d->field->width);
-        runs[i] = (struct run){pixel_of(tries[i].place.y, d->field->height), x, x};
+        const int32_t x = pixel_of(tries[i].position.x, d->field->width);
+        runs[i] = (struct run){pixel_of(tries[i].position.y, d->field->height), x, x};
         sets[i] = (struct run_set){&runs[i], 1, i};
     }
     if (runs && sets)
@@ -114,8 +115,8 @@ static bool is_usable(const struct run_pixels *pixels, int64_t i) {
 }
 
 /* Gives each waiting source the first of its n_each tries that is usable. */
-static void take_places(struct draw *d, const struct try_at *tries, int64_t n_each,
-                        const struct run_pixels *measured, const struct run_pixels *detected) {
+static void take_positions(struct draw *d, const struct try_at *tries, int64_t n_each,
+                           const struct run_pixels *measured, const struct run_pixels *detected) {
     int64_t n_waiting = 0;
     for (int64_t k = 0; k < d->n_waiting; k++) {
         const int64_t first = k * n_each;
@@ -126,19 +127,19 @@ static void take_places(struct draw *d, const struct try_at *tries, int64_t n_ea
             d->waiting[n_waiting++] = d->waiting[k];
             continue;
         }
-        struct injection_place *place = &d->places[tries[i].source];
-        *place = tries[i].place;
-        place->value = (double)measured->value[i];
-        place->value_detected = (double)detected->value[i];
-        place->rms = measured->rms[i];
-        place->rms_detected = detected->rms[i];
+        struct injection_position *position = &d->positions[tries[i].source];
+        *position = tries[i].position;
+        position->value = (double)measured->value[i];
+        position->value_detected = (double)detected->value[i];
+        position->rms = measured->rms[i];
+        position->rms_detected = detected->rms[i];
         d->list->all[tries[i].source].is_added = true;
     }
     d->n_waiting = n_waiting;
 }
 
 /* Tries n_each positions for each waiting source, from try `first` on. */
-static enum srcfind_status try_places(struct draw *d, int64_t first, int64_t n_each) {
+static enum srcfind_status try_positions(struct draw *d, int64_t first, int64_t n_each) {
     const struct injection_field *field = d->field;
     const bool are_two = field->detect != field->measure;
     const int64_t n = d->n_waiting * n_each;
@@ -148,13 +149,13 @@ static enum srcfind_status try_places(struct draw *d, int64_t first, int64_t n_e
         return error_memory(d->error, "adding sources to an image");
     for (int64_t i = 0; i < n; i++) {
         const int64_t source = d->waiting[i / n_each];
-        tries[i] = (struct try_at){source, draw_place(d, source, first + i % n_each)};
+        tries[i] = (struct try_at){source, draw_position(d, source, first + i % n_each)};
     }
-    enum srcfind_status status = read_places(d, field->measure, tries, n, &measured);
+    enum srcfind_status status = read_positions(d, field->measure, tries, n, &measured);
     if (status == SRCFIND_OK && are_two)
-        status = read_places(d, field->detect, tries, n, &detected);
+        status = read_positions(d, field->detect, tries, n, &detected);
     if (status == SRCFIND_OK)
-        take_places(d, tries, n_each, &measured, are_two ? &detected : &measured);
+        take_positions(d, tries, n_each, &measured, are_two ? &detected : &measured);
     run_pixels_clear(&measured);
     run_pixels_clear(&detected);
     free(tries);
@@ -187,24 +188,24 @@ static void begin_sources(struct draw *d, const struct injection_plan *plans) {
 
 enum srcfind_status injections_draw(struct injections *list, const struct injection_plan *plans,
                                     const struct injection_field *field, struct threads *threads,
-                                    struct injection_place **places, struct error *error) {
+                                    struct injection_position **positions, struct error *error) {
     list->n = list->n_a_width * list->n_widths;
     list->all = arrays_allocate(list->n, sizeof *list->all);
-    *places = arrays_allocate(list->n, sizeof **places);
+    *positions = arrays_allocate(list->n, sizeof **positions);
     struct draw d = {.field = field,
                      .list = list,
-                     .places = *places,
+                     .positions = *positions,
                      .threads = threads,
                      .error = error,
                      .waiting = arrays_allocate(list->n, sizeof *d.waiting)};
     enum srcfind_status status = SRCFIND_OK;
-    if (list->all && *places && d.waiting)
+    if (list->all && *positions && d.waiting)
         begin_sources(&d, plans);
     else
         status = error_memory(error, "adding sources to an image");
     for (int64_t n_before = 0; status == SRCFIND_OK && d.n_waiting > 0 && n_before < MOST_TRIES;) {
         const int64_t n = count_tries(n_before, d.n_waiting);
-        status = try_places(&d, n_before, n);
+        status = try_positions(&d, n_before, n);
         n_before += n;
     }
     free(d.waiting);

@@ -7,7 +7,7 @@
 #include "measure/run_pixels.h"
 
 /* Where an injected source is put. */
-struct injection_place {
+struct injection_position {
     double x, y; /* pixels */
     /* The value of its pixel, with the background, in the measured image and in the one for
      * detection. */
@@ -35,9 +35,9 @@ struct injection_field {
 
 /* Allocates the sources of all widths of the list, and draws S/N and position of those that are
  * planned. A source for which no pixel with a value and an rms is found is not added (is_added).
- * The caller frees list->all and *places, also after an error. */
+ * The caller frees list->all and *positions, also after an error. */
 enum srcfind_status injections_draw(struct injections *list, const struct injection_plan *plans,
                                     const struct injection_field *field, struct threads *threads,
-                                    struct injection_place **places, struct error *error);
+                                    struct injection_position **positions, struct error *error);
 
 #endif

@@ -8,7 +8,7 @@
  *    save_whole), so that all are open. The picture, the last one, reads the image on its own.
  * 4. One pass over the image gives all maps their values (output/map_values.c). With --detect-on
  *    the map of the SNR takes another pass, over the image for detection.
- * 5. The files get their names, the last one first. After an error no map of FITS has its name.
+ * 5. The files get their names, the last one first. If values fail, no file gets its name.
  *
  * Costs one read of the image, another one for the picture, and the memory of labels and model. */
 #include "api/maps.h"

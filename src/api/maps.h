@@ -1,4 +1,4 @@
-/* What the command asks of maps beside the public calls. */
+/* Calls for maps that the command needs beside the public ones. */
 #ifndef MAPS_H
 #define MAPS_H
 

@@ -23,8 +23,8 @@ enum srcfind_status sources_fit(const struct view *view, const struct options *o
 enum srcfind_status sources_frame(const struct view *view, const struct options *options,
                                   struct fit_frame *frame, struct error *error);
 
-/* Sets the error of an image whose beam is not known, and returns `status`. need: what needs the
- * beam; otherwise: what helps, too. */
+/* Sets the error of an image without a known beam, and returns `status`. need: the option that
+ * needs the beam, in words; otherwise: another remedy. */
 enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcfind_status status,
                                     const char *need, const char *otherwise, struct error *error);
 

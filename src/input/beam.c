@@ -19,7 +19,7 @@ static bool from_keywords(const struct header *header, double pixel_area,
     return beam_is_usable(beam, pixel_area);
 }
 
-/* Exchanges the axes of a beam whose major axis is the smaller one. Returns whether it was. */
+/* Exchanges the axes of a beam if its major axis is the smaller one. Returns whether it did. */
 static bool order_axes(struct srcfind_beam *beam) {
     const double major = beam->minor;
     if (!(beam->major < beam->minor))
@@ -30,7 +30,7 @@ static bool order_axes(struct srcfind_beam *beam) {
     return true;
 }
 
-/* Whether two beams differ by more than rounding: by a hundredth in an axis or, where they are
+/* Whether two beams differ by more than rounding: by a hundredth of an axis or, if they are
  * elongated, by a degree. */
 static bool are_different(const struct srcfind_beam *a, const struct srcfind_beam *b) {
     static const double SHARE = 0.01, ANGLE = 1;
@@ -39,7 +39,8 @@ static bool are_different(const struct srcfind_beam *a, const struct srcfind_bea
            (b->minor < (1 - SHARE) * b->major && fabs(remainder(a->angle - b->angle, 180)) > ANGLE);
 }
 
-/* Sets image's row_beam where the table has another beam for the plane than `beam`, or none. */
+/* Sets row_beam of the image if the BEAMS table has another beam for the plane than `beam`, or
+ * none. */
 static void compare_with_row(const struct srcfind_beam *beam, struct fits_file *file,
                              const struct header *header, struct srcfind_image *image) {
     struct srcfind_beam row;

@@ -34,7 +34,7 @@ static void add_bits(struct blanks *b, int64_t word, uint64_t bits) {
 /* --- other images --- */
 
 /* A source that is read for its blank pixels. */
-struct reading {
+struct blank_test {
     struct blanks *blanks;
     bool (*is_blank)(float value);
     bool swapped;
@@ -42,7 +42,7 @@ struct reading {
 
 static enum srcfind_status read_chunk(void *context, int worker, const struct chunk *chunk,
                                       struct error *error) {
-    const struct reading *r = context;
+    const struct blank_test *r = context;
     (void)worker;
     (void)error;
     for (int64_t i = 0; i < chunk->count;) {
@@ -58,15 +58,15 @@ static enum srcfind_status read_chunk(void *context, int worker, const struct ch
 enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source *source,
                                 bool (*is_blank)(float value), struct threads *threads,
                                 struct error *error) {
-    struct reading reading = {blanks, is_blank, source->swapped};
-    const struct chunk_work work = {.work = read_chunk, .context = &reading};
+    struct blank_test test = {blanks, is_blank, source->swapped};
+    const struct chunk_work work = {.work = read_chunk, .context = &test};
     return chunks_run(source, threads, threads_count(threads), &work, error);
 }
 
 /* --- an image with blanks --- */
 
-/* Adds those of up to 64 pixels, which end at a multiple of 64, that are not finite: by their bits,
- * whose exponent is then full. */
+/* Adds those of up to 64 pixels that are not finite: all bits of their exponent are set. The pixels
+ * end at a multiple of 64. */
 static void add_own(struct blanks *b, int64_t first, int64_t n, const uint32_t *pixels,
                     uint32_t exponent) {
     uint64_t bits = 0;
@@ -87,12 +87,12 @@ static const uint32_t *read_blanked(void *state, int64_t first, int64_t count, u
     if (pixels != buffer)
         memcpy(buffer, pixels, (size_t)count * sizeof *buffer);
     for (int64_t i = 0, n; i < count; i += n) {
-        const int64_t word = (first + i) / 64, place = (first + i) % 64;
-        n = 64 - place < count - i ? 64 - place : count - i;
+        const int64_t word = (first + i) / 64, bit = (first + i) % 64;
+        n = 64 - bit < count - i ? 64 - bit : count - i;
         if (!s->blanks->is_complete)
             add_own(s->blanks, first + i, n, buffer + i, exponent);
         const uint64_t bits =
-            atomic_load_explicit(&s->blanks->bits[word], memory_order_relaxed) >> place;
+            atomic_load_explicit(&s->blanks->bits[word], memory_order_relaxed) >> bit;
         for (int64_t k = 0; bits != 0 && k < n; k++)
             buffer[i + k] = bits >> k & 1 ? blank : buffer[i + k];
     }

@@ -1,6 +1,6 @@
-/* The pixels of a search that are blank, one bit each, whichever image or map is blank there: an
- * image, a mask, maps of the noise, and the image in which sources are detected have one shape.
- * Once each of them was read, later reads of an image need no other file. */
+/* The blank pixels of a search, one bit each: pixels that are blank in any of the images and maps,
+ * which all have one shape. Once each of these was read, later reads of an image need no other
+ * file. */
 #ifndef BLANKS_H
 #define BLANKS_H
 
@@ -16,24 +16,25 @@ struct blanks {
     bool is_complete;        /* all images and maps have been read: none adds to the bits */
 };
 
-/* Blanks of so many pixels, none of which is blank, to be destroyed. NULL where memory ran out. */
+/* Blanks of n_pixels pixels, none of which is blank yet; to be destroyed. NULL where memory ran
+ * out. */
 struct blanks *blanks_create(int64_t n_pixels);
 
 /* blanks may be NULL. */
 void blanks_destroy(struct blanks *blanks);
 
-/* Reads all of a source, and makes the pixels blank where is_blank is true of its value. */
+/* Reads all of a source, and makes pixels blank whose value `is_blank` accepts. */
 enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source *source,
                                 bool (*is_blank)(float value), struct threads *threads,
                                 struct error *error);
 
-/* An image that is read with blanks. */
+/* The state of an image that is read with blanks. */
 struct blanked {
     struct pixel_source stored;
     struct blanks *blanks;
 };
 
-/* The pixels of `stored`, NaN where the bits say so. Until the blanks are complete, what is read
+/* A source of the pixels of `stored`, NaN at blank pixels. Until the blanks are complete, each read
  * adds the pixels of `stored` that are not finite. `blanked` must not be moved. */
 struct pixel_source blanked_source(struct blanked *blanked, const struct pixel_source *stored,
                                    struct blanks *blanks);

@@ -1,3 +1,14 @@
+/* How a distortion is chosen:
+ *
+ * 1. SIP is used if a term of its polynomials is a number within their orders; else the polynomials
+ *    of TNX and ZPX, if WCSLIB can read them (wat.c); else a plate of the Digitized Sky Survey, if
+ *    all of its cards are there.
+ * 2. All other distortions are listed: records of CPDIS, CQDIS and D2IMDIS, polynomials without an
+ *    order, coefficients beyond those that WCSLIB knows.
+ * 3. wcs_cards.c asks of each card whether it belongs to the distortion that is used.
+ *
+ * At most one distortion is applied, and WCSLIB sees no card of another: on incomplete ones it
+ * reads memory that was never written. The note on those left out says how much they matter. */
 #include "input/distortions.h"
 
 #include <stdio.h>
@@ -14,7 +25,7 @@
 
 static const char *const polynomials[] = {"A_", "B_", "AP_", "BP_"};
 
-/* The polynomial of which a card is a term, and the order of the term; -1 if of none. */
+/* The polynomial that a card is a term of; -1 for other cards. *order: of the term. */
 static int term_of(const char *card, int *order) {
     static const char *const terms[] = {"A_%_%", "B_%_%", "AP_%_%", "BP_%_%"};
     for (int i = 0; i < COUNT(terms); i++) {
@@ -27,14 +38,14 @@ static int term_of(const char *card, int *order) {
     return -1;
 }
 
-/* Whether a card is a term that counts: a number, and not above the order of its polynomial. */
+/* Whether a card is a term that is used: a number, and not above the order of its polynomial. */
 static bool is_sip(const struct distortions *d, const char *card) {
     int order;
     const int i = term_of(card, &order);
     return i >= 0 && order <= d->orders[i] && header_card_is_number(card);
 }
 
-/* Whether a card says how large the polynomials are. */
+/* Whether a card has the order of a polynomial, or its largest value. */
 static bool is_about_sip(const char *card) {
     static const char *const keywords[] = {"A_ORDER",  "B_ORDER", "AP_ORDER",
                                            "BP_ORDER", "A_DMAX",  "B_DMAX"};
@@ -47,20 +58,19 @@ static void read_orders(const struct header *header, struct distortions *d) {
         int64_t order = -1;
         snprintf(keyword, sizeof keyword, "%sORDER", polynomials[i]);
         header_integer(header, keyword, &order);
-        d->orders[i] = order < 0    ? -1
-                       : order > 18 ? 18
-                                    : (int)order; /* 18: of the powers 9 and 9 */
+        d->orders[i] = order < 0 ? -1 : order > 18 ? 18 : (int)order; /* 18: powers 9 and 9 */
     }
 }
 
 /* --- plates of the Digitized Sky Survey --- */
 
-/* What WCSLIB reads of a plate: without one of these it takes memory that nobody has written. */
+/* The cards of a plate that WCSLIB reads. If one is missing, WCSLIB uses memory that was never
+ * written. */
 static const char *const numbers_of_plate[] = {
     "CNPIX1",  "CNPIX2",  "PPO3",    "PPO6",  "XPIXELSZ", "YPIXELSZ", "PLTRAH", "PLTRAM", "PLTRAS",
     "PLTDECD", "PLTDECM", "PLTDECS", "AMDX1", "AMDX2",    "AMDX3",    "AMDY1",  "AMDY2",  "AMDY3"};
 
-/* The coefficients that WCSLIB knows: others are of colours and magnitudes. */
+/* The coefficients that WCSLIB knows; others are of colours and magnitudes. */
 enum { MOST_AMD = 13 };
 
 static bool is_amd(const char *card, int first, int last) {
@@ -68,7 +78,7 @@ static bool is_amd(const char *card, int first, int last) {
            !keyword_fits(card, "AMDX#", first - 1) && !keyword_fits(card, "AMDY#", first - 1);
 }
 
-/* The sign of the plate's declination, + without one; NUL if the text of the card is none. */
+/* The sign of the declination of a plate, + for a blank text; NUL if the text is no sign. */
 static char sign_of(const char *card) {
     const char *text = memchr(card, '\'', CARD);
     char sign = '+';
@@ -89,7 +99,7 @@ static bool is_plate(const char *card) {
             keyword_fits_one(card, numbers_of_plate, COUNT(numbers_of_plate), 0));
 }
 
-/* Whether nothing of a plate is missing. */
+/* Whether no card of a plate is missing. */
 static bool plate_is_complete(const struct header *header) {
     double number;
     int64_t i_sign = 0;
@@ -100,9 +110,9 @@ static bool plate_is_complete(const struct header *header) {
     return card && sign_of(card);
 }
 
-/* --- what is left out --- */
+/* --- distortions that are left out --- */
 
-/* Adds a name to the list, unless it is long. */
+/* Adds a name to the list of distortions left out, or `...` if the list is long. */
 static void leave_out(struct distortions *d, const char *name, const char *kind) {
     enum { LONG = 60 };
     const size_t length = strlen(d->left_out);
@@ -114,7 +124,7 @@ static void leave_out(struct distortions *d, const char *name, const char *kind)
     d->has_tables_alone = d->has_tables_alone && (!*kind || ascii_same(kind, "LOOKUP"));
 }
 
-/* Cuts the ampersand of a text that goes on in a card CONTINUE, and blanks before it. */
+/* Cuts the ampersand of a text that goes on in a card CONTINUE, and the blanks before it. */
 static void cut_continuation(char *text) {
     size_t length = strlen(text);
     if (length == 0 || text[length - 1] != '&')
@@ -124,8 +134,8 @@ static void cut_continuation(char *text) {
     while (length > 0 && text[length - 1] == ' ');
 }
 
-/* Leaves out the distortions of a convention of the first two axes: that of each axis, or, where
- * none has a name, the records that are left. */
+/* Leaves out the distortions of a convention on the first two axes: those that are named or, if
+ * none is, records without a name. */
 static void leave_out_records(const struct header *header, const char *name, const char *record,
                               struct distortions *d) {
     bool has_name = false;
@@ -161,7 +171,8 @@ static void leave_out_polynomials(const struct header *header, struct distortion
     }
 }
 
-/* Leaves out coefficients of a plate: all of them, or those that WCSLIB does not know. */
+/* Leaves out the coefficients of a plate that WCSLIB does not know, or all if the plate is not
+ * used. */
 static void leave_out_plate(const struct header *header, struct distortions *d) {
     for (int64_t i = 0; i < header->n_cards; i++) {
         const char *card = header->cards + CARD * i;

@@ -58,7 +58,7 @@ static void trim(char *text) {
         text[--length] = '\0';
 }
 
-/* Whether a text is a name, but for blanks and signs between its letters and digits. */
+/* Whether a text is a name, apart from blanks and signs between letters and digits. */
 static bool is_name(const char *text, const char *name) {
     for (; *text; text++)
         if ((ascii_is_letter(*text) || isdigit((unsigned char)*text)) && *name++ != *text)

@@ -1,3 +1,14 @@
+/* How the frequency of a plane is found:
+ *
+ * 1. The first axis whose type is FREQ counts; without one, the first spectral axis of another
+ *    type. Its plane gives the frequency, by WCSLIB alone (specx) or, for frequencies that WCSLIB
+ *    does not read, by CRVAL, CRPIX and CDELT.
+ * 2. Without a spectral axis, an axis of several planes of an unknown type means that the frequency
+ *    is not known: its planes may have different ones.
+ * 3. Without such an axis, RESTFRQ, RESTFREQ or FREQ gives the frequency of the image.
+ *
+ * A frequency that is 0, negative or not finite counts as not known. The spectral axis is set up
+ * apart from the sky, so an error in one takes nothing from the other. */
 #define _GNU_SOURCE /* strcasestr */
 #include "input/frequency.h"
 
@@ -36,7 +47,7 @@ static int find_axis(const struct header *header, const char *const *types, size
     return 0;
 }
 
-/* The number of pixels on an axis, from 1, of the image or, for pixels in memory, by the header. */
+/* The number of pixels on an axis, from 1: of the image or, for pixels in memory, of the header. */
 static int64_t length_of(const struct header *header, const struct srcfind_image *image, int axis) {
     int64_t n = 1;
     if (axis <= image->n_axes && axis <= SRCFIND_MAX_AXES && image->axes[axis - 1] > 0)
@@ -44,8 +55,8 @@ static int64_t length_of(const struct header *header, const struct srcfind_image
     return header_indexed(header, "NAXIS", axis, &n) ? n : 1;
 }
 
-/* The first axis beyond the plane, from 1, that has several planes and a type which is not known,
- * as VLSR, or none: these planes may have a frequency each. 0 if there is none. */
+/* The first axis beyond the plane, from 1, that has several planes and no type or an unknown type,
+ * such as VLSR: its planes may have different frequencies. 0 if there is none. */
 static int find_unknown(const struct header *header, const struct srcfind_image *image) {
     static const char *const others[] = {"STOKES", "COMPLEX", "CUBEFACE", "TIME", "UT", "TAI"};
     for (int axis = 3; axis <= MOST_AXES; axis++) {
@@ -60,10 +71,9 @@ static int find_unknown(const struct header *header, const struct srcfind_image 
     return 0;
 }
 
-/* A linear axis by its cards; the step is that of CD where there is no CDELT, and 1 without both
- * (FITS 4.0, table 22). */
+/* A linear axis, from its cards. The step is CDELT, or else CD, or else 1 (FITS 4.0, table 22). */
 struct axis {
-    double value, pixel, step, hertz; /* hertz: of the unit */
+    double value, pixel, step, hertz; /* hertz: the unit in Hz */
 };
 
 static bool is_hertz(const char *unit, double *hertz) {
@@ -81,7 +91,7 @@ static bool is_hertz(const char *unit, double *hertz) {
     return false;
 }
 
-/* False if a card cannot be read. */
+/* Reads a linear axis. False if a card cannot be read. */
 static bool read_axis(const struct header *header, int axis, struct axis *a) {
     char matrix[32];
     *a = (struct axis){.step = 1};
@@ -97,8 +107,8 @@ static bool has_card(const struct header *header, const char *keyword) {
     return header_next(header, keyword, &i);
 }
 
-/* Whether the reference pixel has a frequency; or whether the axis is linear, its first plane has
- * one, and no card is missing. 0 Hz in the first plane stands for a frequency that is not known. */
+/* Whether the reference pixel has a frequency, or the axis is linear, has all cards, and its first
+ * plane has a frequency. 0 Hz stands for an unknown frequency. */
 static bool has_reference(const struct header *header, int axis, const struct axis *a) {
     char type[SRCFIND_TEXT] = "", matrix[32];
     if (is_frequency(a->value))
@@ -111,7 +121,7 @@ static bool has_reference(const struct header *header, int axis, const struct ax
            (has_card(header, header_keyword("CDELT", axis).text) || has_card(header, matrix));
 }
 
-/* Whether the axis has a reference, and a unit of frequencies or none. */
+/* Whether an axis has a reference frequency, and a unit of frequency or no unit. */
 static bool has_frequencies(const struct header *header, int axis, struct axis *a) {
     char unit[SRCFIND_TEXT] = "";
     a->hertz = 1;
@@ -121,16 +131,16 @@ static bool has_frequencies(const struct header *header, int axis, struct axis *
 
 /* --- the plane --- */
 
-/* The 1-based coordinate of the plane on axis i, from 0; that of the reference pixel on the axes of
- * the plane itself. */
+/* The 1-based coordinate of the plane on axis i, from 0. On the axes of the plane itself it is the
+ * reference pixel. */
 static double pixel_of(const struct wcsprm *prm, const struct srcfind_image *image, int i) {
     if (i < 2)
         return prm->crpix[i];
     return i - 2 < SRCFIND_MAX_AXES && image->plane[i - 2] ? (double)image->plane[i - 2] : 1;
 }
 
-/* Writes the type and the unit of a spectral axis, from 0, as WCSLIB knows them: in capital
- * letters, and m/s and km/s in small ones. Types of frequencies stay as they are. */
+/* Spells type and unit of a spectral axis, from 0, as WCSLIB knows them: the type in capital
+ * letters, m/s and km/s in small ones. The type FREQ stays as it is. */
 static void spell_axis(struct wcsprm *part, int i) {
     static const char *const units[] = {"m/s", "km/s"};
     if (ascii_same_start(part->ctype[i], spectral[0], strlen(spectral[0])))
@@ -142,8 +152,8 @@ static void spell_axis(struct wcsprm *part, int i) {
             snprintf(part->cunit[i], sizeof part->cunit[i], "%s", units[k]);
 }
 
-/* The frequency of a value on axis i, from 0, of what was set up; NaN if WCSLIB does not know its
- * type, or the frequency of the line is missing that a velocity needs. */
+/* The frequency of a world coordinate on axis i, from 0; NaN if WCSLIB does not know its type, or
+ * if it is a velocity and the rest frequency is missing. */
 static double to_frequency(const struct wcsprm *part, int i, double value) {
     enum { SPECTRAL = 3 }; /* the thousands of WCSLIB's types */
     static const char *const velocities[] = {"VRAD", "VOPT", "ZOPT", "VELO", "BETA"};
@@ -160,8 +170,8 @@ static double to_frequency(const struct wcsprm *part, int i, double value) {
     return status == 0 ? all.freq : NAN;
 }
 
-/* The frequency by WCSLIB: by the axis alone or, where the matrix mixes it with others, by all of
- * them. NaN if WCSLIB cannot use it. */
+/* The frequency by WCSLIB: from the axis alone or, if the matrix mixes it with others, from all
+ * axes. NaN if WCSLIB cannot use the axis. */
 static double by_wcslib(const struct wcsprm *primary, int axis, const struct srcfind_image *image) {
     double pixel[MOST_AXES], intermediate[MOST_AXES], world[MOST_AXES], phi, theta, found = NAN;
     struct wcsprm *part;
@@ -184,8 +194,8 @@ static double by_wcslib(const struct wcsprm *primary, int axis, const struct src
     return found;
 }
 
-/* The frequency of the plane on an axis of frequencies; NaN if it has none. To WCSLIB, a type in
- * small letters has no unit. */
+/* The frequency of the plane on an axis of frequencies, by WCSLIB or, for types in small letters,
+ * by the cards of the axis; NaN if it has none. */
 static double on_frequencies(const struct wcsprm *primary, int axis, const struct axis *a,
                              const struct srcfind_image *image) {
     double found = NAN;
@@ -198,7 +208,8 @@ static double on_frequencies(const struct wcsprm *primary, int axis, const struc
     return found;
 }
 
-/* The frequency of the plane on a spectral axis; NaN if it has none. A table is not read. */
+/* The frequency of the plane on a spectral axis; NaN if it has none. Tables of coordinates (-TAB)
+ * are not read. */
 static double on_axis(const struct header *header, const struct wcsprm *primary, int axis,
                       bool has_frequency, const struct srcfind_image *image) {
     struct axis a;

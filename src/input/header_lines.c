@@ -9,8 +9,7 @@
 
 enum { KEYWORD = 8, VALUE = 10 }; /* the length of a keyword, and where the value begins */
 
-/* Cards that depend on how the image is stored, and not on what it shows; `*` stands for any end.
- */
+/* Keywords of cards that tell how the image is stored; `*` stands for any end. */
 static bool is_storage(const char *keyword) {
     static const char *const names[] = {
         "SIMPLE",   "XTENSION", "BITPIX",   "NAXIS*",   "EXTEND",   "PCOUNT",  "GCOUNT",
@@ -27,7 +26,7 @@ static bool is_storage(const char *keyword) {
     return false;
 }
 
-/* Copies bytes that may not be a text: others than printable ones become `?`. */
+/* Copies bytes; those that are not printable become `?`. */
 static void copy_printable(const char *from, size_t n, char *to) {
     for (size_t i = 0; i < n; i++)
         to[i] = from[i];
@@ -37,8 +36,7 @@ static void copy_printable(const char *from, size_t n, char *to) {
             *to = '?';
 }
 
-/* The length of the value of a card, from its first character on: a text with its quotes, or what
- * is before a comment. */
+/* The length of the value of a card: of a text with its quotes, or up to a comment. */
 static size_t value_length(const char *value) {
     size_t n = strcspn(value, "/");
     if (*value == '\'') {
@@ -51,8 +49,8 @@ static size_t value_length(const char *value) {
     return n;
 }
 
-/* Writes a text without the blanks at its end, which do not count; nothing of one that does not
- * end, or goes on in the next card. */
+/* Writes a text without the blanks at its end. A text without an end, or that goes on in the next
+ * card, is left out. */
 static void write_text(const char *keyword, const char *value, size_t n, FILE *stream) {
     size_t end = n - 1; /* the closing quote */
     if (n < 2 || value[end] != '\'' || value[end - 1] == '&')
@@ -62,7 +60,7 @@ static void write_text(const char *keyword, const char *value, size_t n, FILE *s
     fprintf(stream, "%s = %.*s'\n", keyword, (int)end, value);
 }
 
-/* Writes a number with the E of Python, where FITS may have a D. */
+/* Writes a number with E in its exponent, where FITS may have D. */
 static void write_number(const char *value, size_t n, FILE *stream) {
     for (size_t i = 0; i < n; i++)
         fputc(value[i] == 'D' || value[i] == 'd' ? 'E' : value[i], stream);

@@ -5,10 +5,10 @@
 #include "input/fits/header.h"
 #include "srcfind.h"
 
-/* Lines `KEYWORD = value` with the axes of the image, and the cards that describe what it shows:
- * none that tell how the file stores it, and no commentary. Values are written as Python writes
- * them, as in catalogues of PyBDSF, of which pipelines read coordinates and shape. To be freed;
- * NULL where memory ran out. */
+/* Lines `KEYWORD = value` with the axes of the image and the cards that describe its content; cards
+ * on the storage in the file and commentary are left out. Values are spelled as in Python, as in
+ * catalogues of PyBDSF: pipelines read coordinates and shape there. To be freed; NULL where memory
+ * ran out. */
 char *header_lines(const struct header *header, const struct srcfind_image *image);
 
 #endif

@@ -1,3 +1,16 @@
+/* How an image is opened:
+ *
+ * 1. HDUs are read from the first on, up to the first image of two or more axes or the HDU of
+ *    --hdu. The message lists all HDUs if there is none.
+ * 2. The plane is chosen, by 1-based indices of the axes behind the first two.
+ * 3. The header of this plane gives coordinates (wcs.c), beam (beam.c, which may search further
+ *    HDUs for a BEAMS table), observation and unit. None of them has to be there: metadata that are
+ *    not known are NaN or "".
+ * 4. A reader makes the pixel source (fits/reader.h); pixels of the value of --blank become NaN.
+ *
+ * For further planes of a file only steps 2 to 4 are repeated (image_take_plane). Pixels in memory
+ * have a header alone. No pixel is read here, but a gzipped file is unpacked as far as it is read.
+ */
 #include "input/image.h"
 
 #include <math.h>
@@ -12,7 +25,7 @@
 
 /* --- which HDU --- */
 
-/* Whether the value of --hdu is the number or the EXTNAME (`name`) of this HDU. */
+/* Whether `wanted`, the value of --hdu, is the number of an HDU, or `name`, its EXTNAME. */
 static bool is_named(const char *wanted, const struct hdu *hdu, const char *name) {
     char *end;
     const long number = strtol(wanted, &end, 10);
@@ -22,12 +35,12 @@ static bool is_named(const char *wanted, const struct hdu *hdu, const char *name
 }
 
 /* A list of HDUs or axes for messages: `0 (no image), 1 SCI (300 x 200), 2 (table)`. */
-struct listing {
+struct text_list {
     char text[1024];
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void append(struct listing *l, const char *format,
+__attribute__((format(printf, 2, 3))) static void append(struct text_list *l, const char *format,
                                                          ...) {
     va_list args;
     va_start(args, format);
@@ -41,7 +54,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct listing *l, cons
     }
 }
 
-static void list_hdu(struct listing *l, const struct hdu *hdu, const char *name) {
+static void list_hdu(struct text_list *l, const struct hdu *hdu, const char *name) {
     char extension[SRCFIND_TEXT] = "";
     header_text(&hdu->header, "XTENSION", extension, sizeof extension);
     append(l, "%s%d%s%s (", l->length ? ", " : "", hdu->number, *name ? " " : "", name);
@@ -53,9 +66,9 @@ static void list_hdu(struct listing *l, const struct hdu *hdu, const char *name)
     append(l, ")");
 }
 
-/* What choose_hdu found before it chose an HDU; for the message if it chooses none. */
+/* The HDUs that choose_hdu has passed, for its message if it chooses none. */
 struct candidates {
-    struct listing listing;
+    struct text_list listing;
     int damaged; /* number of the first compressed image with inconsistent keywords; -1: none */
     bool named;  /* the HDU that --hdu names exists, but is not usable */
 };
@@ -109,7 +122,7 @@ static enum srcfind_status choose_hdu(struct fits_file *file, const char *wanted
 /* --- which plane --- */
 
 /* Lists the axes of an image for messages: `1 (RA---SIN, 300), 2 (DEC--SIN, 200), 3 (FREQ, 4)`. */
-static void list_axes(struct listing *l, const struct image *image,
+static void list_axes(struct text_list *l, const struct image *image,
                       const struct srcfind_image *metadata) {
     for (int i = 0; i < metadata->n_axes; i++) {
         char type[SRCFIND_TEXT] = "";
@@ -121,7 +134,7 @@ static void list_axes(struct listing *l, const struct image *image,
 
 static enum srcfind_status no_plane(const struct image *image, const struct srcfind_image *metadata,
                                     int64_t plane, int axis, struct error *error) {
-    struct listing axes = {0};
+    struct text_list axes = {0};
     list_axes(&axes, image, metadata);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: there is no plane %lld on axis %d; its axes are %s", metadata->path,
@@ -157,7 +170,7 @@ enum srcfind_status image_check_plane(const struct image *image, const struct pl
 
 /* --- units --- */
 
-/* What a unit of the map is per, and the unit of sums over it. */
+/* The units of maps that can be converted: the area that each refers to, and the unit of fluxes. */
 static const struct known_unit {
     const char *map;
     enum { PER_BEAM, PER_PIXEL, PER_STERADIAN, PER_SQUARE_DEGREE } per;
@@ -166,14 +179,14 @@ static const struct known_unit {
     {"Jy/beam", PER_BEAM, "Jy"},
     {"Jy/pixel", PER_PIXEL, "Jy"},
     {"Jy/sr", PER_STERADIAN, "Jy"},
-    {"Jy/deg2", PER_SQUARE_DEGREE, "Jy"}, /* also Jy/arcsec2: WCSLIB has no way from sr */
+    {"Jy/deg2", PER_SQUARE_DEGREE, "Jy"}, /* and Jy/arcsec2: WCSLIB cannot convert to sr */
     {"Jy/beam.km/s", PER_BEAM, "Jy km/s"},
     {"Jy/pixel.km/s", PER_PIXEL, "Jy km/s"},
     {"Jy/sr.km/s", PER_STERADIAN, "Jy km/s"},
     {"Jy/deg2.km/s", PER_SQUARE_DEGREE, "Jy km/s"},
 };
 
-/* Reads BUNIT, and how much flux it is per beam or per pixel. */
+/* Reads BUNIT, and finds the flux of one unit per beam or per pixel. */
 static void image_read_unit(struct image *image, struct srcfind_image *metadata) {
     const struct known_unit *known = known_units, *end = known + sizeof known_units / sizeof *known;
     const double square_degree = (M_PI / 180) * (M_PI / 180); /* sr */
@@ -189,7 +202,7 @@ static void image_read_unit(struct image *image, struct srcfind_image *metadata)
         factor *= metadata->pixel_area * square_degree;
     else if (known->per == PER_SQUARE_DEGREE)
         factor *= metadata->pixel_area;
-    image->jansky = factor; /* NaN where the area is */
+    image->jansky = factor; /* NaN if the area of a pixel is not known */
     image->per_pixel = known->per != PER_BEAM && isfinite(factor);
     image->flux = known->flux;
 }
@@ -248,8 +261,8 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
     return SRCFIND_OK;
 }
 
-/* Fills the metadata that come from header keywords: coordinates, beam, observation,
- * units. */
+/* Fills the metadata that come from header keywords: coordinates, beam, observation, units. file:
+ * NULL for pixels in memory. */
 static enum srcfind_status describe_header(struct image *image, struct fits_file *file,
                                            const struct image_choice *choice,
                                            struct srcfind_image *metadata, struct error *error) {
@@ -277,7 +290,7 @@ enum srcfind_status image_open_file(struct image *image, const char *path, const
     return status == SRCFIND_OK ? describe_shape(image, metadata, error) : status;
 }
 
-/* Closes what belongs to a plane. */
+/* Closes the reader and the coordinates of a plane. */
 static void close_plane(struct image *image) {
     reader_close(&image->reader);
     wcs_close(image->wcs);

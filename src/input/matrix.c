@@ -17,7 +17,7 @@ static bool is_by_cd(const struct wcsprm *prm) {
 
 /* --- rows --- */
 
-/* Whether a card is one of a row, i being the axis from 1: CD2_1, CD02_01, CD002001. */
+/* Whether a card is in the row of an axis, from 1: CD2_1, CD02_01, CD002001. */
 static bool is_of_row(const char *card, const char *stem, int axis) {
     enum { KEYWORD = 8, STEM = 2 };
     int row, column, length = 0;
@@ -76,7 +76,7 @@ bool matrix_has_scales(const struct wcsprm *prm, char *reason) {
 
 /* --- the inverse --- */
 
-/* Sets n rows to the matrix without its scales; false where one of them is 0. */
+/* Sets n rows to the matrix without its scales. False if a scale is 0. */
 static bool take_rows(const struct wcsprm *prm, double rows[MOST_AXES][MOST_AXES]) {
     const double *from = is_by_cd(prm) ? prm->cd : prm->pc;
     const int n = prm->naxis;

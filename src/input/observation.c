@@ -6,7 +6,7 @@
 
 /* --- DATE-OBS --- */
 
-/* Whether a text begins as a form does, in which 0 stands for any digit. */
+/* Whether a text begins like `form`, in which 0 stands for any digit. */
 static bool begins_as(const char *text, const char *form) {
     for (; *form; text++, form++)
         if (*form == '0' ? *text < '0' || *text > '9' : *text != *form)
@@ -29,7 +29,8 @@ static bool is_time(const char *text) {
     return !*text || (*text == '.' && !text[1 + strspn(text + 1, "0123456789")]);
 }
 
-/* Whether a text is a date as FITS has it (FITS 4.0, section 4.4.2.1), or had it until 1998. */
+/* Whether a text is a date as FITS spells it (FITS 4.0, section 4.4.2.1), or spelled it until 1998.
+ */
 static bool is_date(const char *text) {
     if (begins_as(text, "00/00/00"))
         return !text[8] && is_between(text, 1, 31) && is_between(text + 3, 1, 12);
@@ -46,8 +47,8 @@ struct date {
     int8_t month, day;
 };
 
-/* The date of a day, counted from 1858-11-17, the first one of modified Julian dates, in the
- * Gregorian calendar (Fliegel & Van Flandern 1968, CACM 11, 657). */
+/* The Gregorian date of a modified Julian date, a number of days from 1858-11-17 on (Fliegel & Van
+ * Flandern 1968, CACM 11, 657). */
 static struct date date_of(int64_t mjd) {
     const int64_t days = mjd + 2400001 + 68569, century = 4 * days / 146097;
     const int64_t of_century = days - (146097 * century + 3) / 4;
@@ -63,7 +64,7 @@ static void put_mjd(double mjd, char text[SRCFIND_TEXT]) {
     static const double first = -678941, end = 2973484; /* 0000-01-01 and 10000-01-01 */
     if (!(mjd >= first && mjd < end))
         return;
-    const int64_t of_day = llround((mjd - floor(mjd)) * (double)DAY); /* DAY: the next one */
+    const int64_t of_day = llround((mjd - floor(mjd)) * (double)DAY); /* DAY: the next day */
     const struct date date = date_of((int64_t)floor(mjd) + of_day / DAY);
     const int ms = (int)(of_day % DAY);
     snprintf(text, SRCFIND_TEXT, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", date.year, date.month,

@@ -4,7 +4,7 @@
 
 #include "input/chunks.h"
 
-/* Without a value that is blank, NaN becomes NaN. */
+/* If no value is blank, the change replaces NaN by NaN. */
 struct pixel_change pixel_change_make(double blank, bool negated, bool swapped) {
     const float value = isnan(blank) ? NAN : (float)blank;
     return (struct pixel_change){.value = pixel_bits(value, swapped),

@@ -6,7 +6,7 @@
 #include "common/ascii.h"
 #include "common/format_double.h"
 
-/* The columns that may name entries, the best first. */
+/* The columns that may have ids, the best first. */
 static const char *const names[] = {"Entry_id",     "Gaus_id",
                                     "Source_id",    "Gaussian_id",
                                     "Source_Name",  "component_name",
@@ -22,7 +22,7 @@ bool position_ids_use(const char *name) {
     return ascii_same(name, "island") || ascii_same(name, "source");
 }
 
-/* The columns of which the ids are made: one or two; none if `first` is NULL. */
+/* The one or two columns that ids are made of; none if `first` is NULL. */
 struct id_columns {
     const struct table_file_column *first, *second;
 };
@@ -38,7 +38,7 @@ static struct id_columns find_columns(const struct table_file *table) {
     return c;
 }
 
-/* Writes a cell as text, as far as it fits; "" for an empty one. */
+/* Writes a cell as text, cut if it is too long; "" for an empty cell. */
 static void write_cell(const struct table_file_column *column, int64_t row, char *text,
                        size_t size) {
     char number[FORMAT_TEXT];

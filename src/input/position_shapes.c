@@ -9,7 +9,7 @@
 
 enum { MAJOR, MINOR, ANGLE, PSF_MAJOR, PSF_MINOR, PSF_ANGLE, COLUMNS };
 
-/* The names of columns, and the unit of the axes where none is known. */
+/* The names of columns of each kind, and the unit of the axes if the table has none. */
 static const struct {
     const char *names[COLUMNS]; /* NULL: not there */
     double degrees;

@@ -1,3 +1,15 @@
+/* How the positions of --at are read:
+ *
+ * 1. The file is read once for all images of a command (shared_table.c). Of a FITS file with
+ *    several tables, the one whose columns suit the image best is read (positions_rank).
+ * 2. Columns are chosen: those of the frame of the image, else those of J2000 in VizieR's names, if
+ *    this is the frame of the image, else pixels.
+ * 3. Units must be degrees or pixels, texts must be numbers, and latitudes at most 90 degrees.
+ * 4. Ids and, with a fit, shapes are taken (position_ids.c, position_shapes.c).
+ *
+ * Positions are never converted between frames: another frame is an error, which names both. A row
+ * without a position stays, with NaN. The arrays have one element a row; the file is not trusted.
+ */
 #include "input/positions.h"
 
 #include <math.h>
@@ -20,15 +32,15 @@ static struct pair find_pair(const struct table_file *table, const char *x, cons
     return pair.x && pair.y ? pair : (struct pair){0};
 }
 
-/* The columns of a frame's positions, as output/columns.c names them. */
+/* The columns of positions in a frame, as output/columns.c names them. */
 static struct pair find_frame(const struct table_file *table, const struct frame *frame) {
     return find_pair(table, frame->columns[SKY_LON], frame->columns[SKY_LAT]);
 }
 
 /* --- columns of VizieR --- */
 
-/* ICRS and FK5 of J2000, in degrees or, in some tables, in hours. The underscore is of positions
- * that VizieR itself computed. */
+/* Columns of ICRS or FK5 of J2000, in degrees or, in some tables, in hours. VizieR writes the
+ * underscore for positions that it computed. */
 static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"}, {"_RAJ2000", "_DEJ2000"}};
 enum { PAIRS = sizeof j2000 / sizeof *j2000 };
 
@@ -48,7 +60,7 @@ static bool is_of(const struct table_file_column *column, const char *const *uni
 
 static const char *const degrees[] = {"", "deg", "degree", "degrees", NULL};
 
-/* The columns of J2000 in degrees; those of texts only where no others are. */
+/* The columns of J2000 in degrees; columns of texts only if there are no columns of numbers. */
 static struct pair find_j2000(const struct table_file *table) {
     struct pair texts = {0};
     for (int i = 0; i < PAIRS; i++) {
@@ -65,9 +77,9 @@ static struct pair find_j2000(const struct table_file *table) {
 /* --- which columns --- */
 
 /* The coordinates of an image; lon is "" without any. */
-struct own_sky {
+struct image_sky {
     const char *frame, *lon, *lat;
-    bool is_j2000; /* equatorial, and ICRS or FK5 of J2000 */
+    bool is_j2000; /* equatorial, in ICRS or FK5 of J2000 */
 };
 
 /* Names of coordinates on the sky have at most four letters (Calabretta and Greisen 2002, A&A 395,
@@ -79,7 +91,7 @@ bool positions_use(const char *name) {
            is_j2000_name(name) || position_ids_use(name) || position_shapes_use(name);
 }
 
-/* Lists the names of columns, as far as they fit. */
+/* Lists the names of columns, as many as fit. */
 static const char *list_names(const struct table_file *table, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
@@ -96,7 +108,7 @@ static const char *list_names(const struct table_file *table, char *text, size_t
     return text;
 }
 
-/* An error that names the columns that are missing and, of a file with several tables, these. */
+/* Sets an error that names the missing columns and, for a file with several tables, the tables. */
 static enum srcfind_status no_columns(const char *path, const struct table_file *table,
                                       const char *lon, const char *lat, struct error *error) {
     char names[256], of_tables[sizeof table->tables + 32] = "";
@@ -116,7 +128,7 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
                      table->may_have_others ? "the first one has" : "there are", names);
 }
 
-/* The frame of which a table has positions; NULL: it has none on the sky. */
+/* The first frame in which a table has positions; NULL: it has no positions on the sky. */
 static const struct frame *frame_in(const struct table_file *table) {
     for (const struct frame *f = frames; f < frames + FRAMES; f++)
         if (find_frame(table, f).x)
@@ -125,14 +137,14 @@ static const struct frame *frame_in(const struct table_file *table) {
 }
 
 static enum srcfind_status refuse_others(const char *path, const char *lon, const char *lat,
-                                         const struct own_sky *own, struct error *error) {
+                                         const struct image_sky *sky, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: its positions are %s and %s, those of the image %s and %s: convert them, "
                      "since positions are taken in the image's own frame",
-                     path, lon, lat, own->lon, own->lat);
+                     path, lon, lat, sky->lon, sky->lat);
 }
 
-/* The columns of an image's coordinates. */
+/* The columns of positions in the frame of an image. */
 static struct pair find_sky(const struct table_file *table, const char *lon_name,
                             const char *lat_name) {
     const struct frame *own = frame_of_axis(lon_name);
@@ -156,32 +168,32 @@ static enum srcfind_status check_frame(const char *path, const struct table_file
 }
 
 static enum srcfind_status choose_columns(const char *path, const struct table_file *table,
-                                          const struct own_sky *own, struct pair *pair,
+                                          const struct image_sky *sky, struct pair *pair,
                                           bool *celestial, struct error *error) {
-    *pair = *own->lon ? find_sky(table, own->lon, own->lat) : (struct pair){0};
+    *pair = *sky->lon ? find_sky(table, sky->lon, sky->lat) : (struct pair){0};
     *celestial = true;
     if (pair->x)
-        return check_frame(path, table, own->frame, error);
+        return check_frame(path, table, sky->frame, error);
     const struct pair of_j2000 = find_j2000(table);
-    if (own->is_j2000 && of_j2000.x) {
+    if (sky->is_j2000 && of_j2000.x) {
         *pair = of_j2000;
         return SRCFIND_OK;
     }
     *celestial = false;
-    const struct frame *other = *own->lon ? frame_in(table) : NULL;
+    const struct frame *other = *sky->lon ? frame_in(table) : NULL;
     if (other)
-        return refuse_others(path, other->columns[SKY_LON], other->columns[SKY_LAT], own, error);
+        return refuse_others(path, other->columns[SKY_LON], other->columns[SKY_LAT], sky, error);
     *pair = find_pair(table, "Xposn", "Yposn");
     if (pair->x)
         return SRCFIND_OK;
-    return *own->lon && of_j2000.x
-               ? refuse_others(path, of_j2000.x->name, of_j2000.y->name, own, error)
-               : no_columns(path, table, own->lon, own->lat, error);
+    return *sky->lon && of_j2000.x
+               ? refuse_others(path, of_j2000.x->name, of_j2000.y->name, sky, error)
+               : no_columns(path, table, sky->lon, sky->lat, error);
 }
 
 /* --- which table --- */
 
-/* Whether a table has the positions that are wished for; of any kind, while no image is known. */
+/* Whether a table has the positions of a wish, or any positions if no image is known yet. */
 static bool suits(const struct table_file *table, const struct table_wish *wish) {
     const bool has_pixels = find_pair(table, "Xposn", "Yposn").x;
     if (!wish->lon)
@@ -203,7 +215,7 @@ int positions_rank(const struct table_file *table, const struct table_wish *wish
 
 /* --- cells --- */
 
-/* Returns an error if a column has another unit than degrees, or, of pixels, than pixels. */
+/* Returns an error unless the unit of a column is degrees or, for positions in pixels, pixels. */
 static enum srcfind_status check_unit(const char *path, const struct table_file_column *column,
                                       bool celestial, struct error *error) {
     static const char *const pixels[] = {"", "pix", "pixel", "pixels", NULL};
@@ -216,7 +228,7 @@ static enum srcfind_status check_unit(const char *path, const struct table_file_
                      celestial ? "degrees" : "pixels");
 }
 
-/* Returns an error if a column has another unit, or a text that is no number. */
+/* Returns an error if a column has the wrong unit, or a text that is no number. */
 static enum srcfind_status check_numbers(const char *path, const struct table_file_column *column,
                                          int64_t n, bool celestial, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
@@ -235,8 +247,8 @@ static enum srcfind_status check_numbers(const char *path, const struct table_fi
     return SRCFIND_OK;
 }
 
-/* Returns an error if a latitude is none: then the column is another one, or a number is wrong. One
- * number for both, as -99, stands for no position. */
+/* Returns an error if a latitude is beyond 90 degrees: the column is another one, or a number is
+ * wrong. One value in both columns, such as -99, stands for no position. */
 static enum srcfind_status check_latitudes(const char *path, const struct pair *pair, int64_t n,
                                            struct error *error) {
     for (int64_t row = 0; row < n; row++) {
@@ -278,13 +290,13 @@ static bool allocate(struct positions *positions, int64_t n) {
     return positions->id && positions->x && positions->y && positions->entry_id;
 }
 
-/* Takes the positions for an image out of a table. */
+/* Takes the positions for an image from a table. */
 static enum srcfind_status take_positions(const char *path, const struct table_file *table,
-                                          const struct own_sky *own, bool with_shapes,
+                                          const struct image_sky *sky, bool with_shapes,
                                           struct positions *positions, struct error *error) {
     struct pair pair;
     enum srcfind_status status =
-        choose_columns(path, table, own, &pair, &positions->celestial, error);
+        choose_columns(path, table, sky, &pair, &positions->celestial, error);
     if (status == SRCFIND_OK)
         status = check_numbers(path, pair.x, table->n_rows, positions->celestial, error);
     if (status == SRCFIND_OK)
@@ -304,14 +316,14 @@ enum srcfind_status positions_read(struct shared_table *shared, const char *path
                                    double equinox, const char *lon_name, const char *lat_name,
                                    bool with_shapes, struct positions *positions,
                                    struct error *error) {
-    const struct own_sky own = {frame, lon_name, lat_name,
-                                strcmp(lon_name, *frames->columns) == 0 &&
-                                    frame_is_j2000(frame, equinox)};
+    const struct image_sky sky = {frame, lon_name, lat_name,
+                                  strcmp(lon_name, *frames->columns) == 0 &&
+                                      frame_is_j2000(frame, equinox)};
     struct taken_table *taken;
     *positions = (struct positions){0};
     enum srcfind_status status = shared_table_take(shared, path, lon_name, lat_name, &taken, error);
     if (status == SRCFIND_OK)
-        status = take_positions(path, &taken->table, &own, with_shapes, positions, error);
+        status = take_positions(path, &taken->table, &sky, with_shapes, positions, error);
     shared_table_give(shared, taken);
     return status;
 }

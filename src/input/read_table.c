@@ -53,7 +53,7 @@ static enum srcfind_status same_name(const char *path, const struct table_file *
                      quote);
 }
 
-/* Two columns of one name would be one too many for whoever looks for it. */
+/* Refuses two columns of one name: a caller could not tell which one is meant. */
 static enum srcfind_status check_names(const char *path, const struct table_file *table,
                                        struct error *error) {
     for (int i = 0; i < table->n_columns; i++)
@@ -69,7 +69,7 @@ static enum srcfind_status find_format(const char *path, struct table_file *tabl
                                        const struct format **format, struct error *error) {
     *table = (struct table_file){
         .beam = {NAN, NAN, NAN}, .equinox = NAN, .frequency = NAN, .width = NAN, .height = NAN};
-    struct fits_file file; /* what is no file is no catalogue, whatever its suffix */
+    struct fits_file file; /* checks that there is a file, whatever its suffix */
     const enum srcfind_status opened = fits_file_open_any(&file, path, error);
     fits_file_close(&file);
     if (opened != SRCFIND_OK)
@@ -100,7 +100,7 @@ enum srcfind_status read_table(const char *path, const struct table_wish *wish,
     return status == SRCFIND_OK ? check_names(path, table, error) : status;
 }
 
-/* Checks the names of the first block, and hands all over. */
+/* A sink that checks the names of the first block, and hands all blocks over. */
 struct checked {
     const char *path;
     const struct table_sink *sink;

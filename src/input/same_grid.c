@@ -1,3 +1,14 @@
+/* How two grids are compared:
+ *
+ * 1. The axes of the pixels must have equal lengths.
+ * 2. Nine points, at the corners, at the middle of the sides and in the centre, are converted to
+ *    the sky by one image, and back to pixels by the other, in both directions.
+ * 3. The largest distance may be 0.01 pixel for images that are measured together, one pixel for
+ *    masks and maps. ICRS and FK5 of J2000 count as one frame for maps.
+ * 4. The message names the cards that differ.
+ *
+ * The WCS are compared by their positions, not by their cards, which may say the same in many ways.
+ * Costs some 90 conversions by WCSLIB. */
 #include "input/same_grid.h"
 
 #include <math.h>
@@ -34,7 +45,7 @@ static void value_of(const struct header *header, const char *keyword, char *tex
         snprintf(text, SRCFIND_TEXT, "none");
 }
 
-/* Adds a card to those that differ, if it does. */
+/* Adds a card to the list if it differs. */
 static void compare(const struct header *a, const struct header *b, const char *keyword, char *list,
                     size_t size) {
     char of_a[SRCFIND_TEXT], of_b[SRCFIND_TEXT];
@@ -64,15 +75,15 @@ static void list_cards(const struct header *a, const struct header *b, char *lis
 
 /* --- the sky --- */
 
-/* Points of a grid, and for each a neighbour one pixel nearer to the middle along x, and along y.
- */
+/* A grid of points, and for each point a neighbour along x and one along y, a pixel nearer to the
+ * middle. */
 enum { NEIGHBOURS_X = POINTS, NEIGHBOURS_Y = 2 * POINTS, ALL = 3 * POINTS };
 
-struct places {
+struct grid_points {
     double x[ALL], y[ALL], lon[ALL], lat[ALL];
 };
 
-static void make_grid(const struct srcfind_image *image, struct places *p) {
+static void make_grid(const struct srcfind_image *image, struct grid_points *p) {
     const double right = (double)(image->width - 1), top = (double)(image->height - 1);
     for (int i = 0; i < ALL; i++) {
         const int column = i % ALONG, row = i % POINTS / ALONG;
@@ -85,16 +96,16 @@ static void make_grid(const struct srcfind_image *image, struct places *p) {
     }
 }
 
-/* The distance of two positions, in radians; that through the sphere. */
+/* The distance of two positions through the unit sphere. */
 static double chord(double lon_a, double lat_a, double lon_b, double lat_b) {
     const double radian = M_PI / 180;
     const double lon = sin((lon_a - lon_b) / 2 * radian), lat = sin((lat_a - lat_b) / 2 * radian);
     return 2 * sqrt(lat * lat + cos(lat_a * radian) * cos(lat_b * radian) * lon * lon);
 }
 
-/* The lesser side of the pixel at point i, in radians: next to a pole, that along the latitude is
- * 0. */
-static double side_of_pixel(const struct places *p, int i, double usual) {
+/* The shorter side of the pixel at point i, in radians, at least a thousandth of the usual side: at
+ * a pole the side along the latitude is 0. */
+static double side_of_pixel(const struct grid_points *p, int i, double usual) {
     static const double LEAST = 1e-3; /* of the usual side */
     double least = usual;
     for (int k = i + POINTS; k < ALL; k += POINTS)
@@ -102,13 +113,14 @@ static double side_of_pixel(const struct places *p, int i, double usual) {
     return fmax(least, LEAST * usual);
 }
 
-/* How many pixels apart one place on the sky is in both images, at most; infinite where one has no
- * such place. On the seam of a map of the whole sky a place has several pixels: then its own pixel
- * has the same place in both. */
+/* Sets *apart to the largest distance, in pixels, between the pixels of one sky position in both
+ * images, over all points; infinite if one image does not have the position. On the seam of a map
+ * of the whole sky one position has several pixels: the positions of one pixel are compared there.
+ */
 static enum srcfind_status find_apart(const struct image *image, const struct image *other,
                                       const struct srcfind_image *metadata, double *apart,
                                       struct error *error) {
-    struct places p;
+    struct grid_points p;
     double at_x[POINTS], at_y[POINTS], lon[POINTS], lat[POINTS];
     const double usual = sqrt(metadata->pixel_area) * M_PI / 180;
     make_grid(metadata, &p);
@@ -129,7 +141,7 @@ static enum srcfind_status find_apart(const struct image *image, const struct im
     return status;
 }
 
-/* Sets *apart as find_apart does, from both images. */
+/* Sets *apart to the larger distance of both directions: from either image to the other. */
 static enum srcfind_status find_most_apart(const struct image *image,
                                            const struct srcfind_image *metadata,
                                            const struct image *other, double *apart,

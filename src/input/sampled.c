@@ -5,8 +5,8 @@
 
 #include "input/chunks.h"
 
-/* WANTED pixels or more, but fewer than twice as many, in LEAST_ROWS rows or more if there are so
- * many. */
+/* A sample has at least WANTED pixels, fewer than twice as many, and at least LEAST_ROWS rows, if
+ * the image has so many. */
 enum { WANTED = 1 << 13, LEAST_ROWS = 64 };
 
 /* The row of the image that row r of the sample is. */
@@ -25,8 +25,8 @@ float sampled_value(const struct sampled *s, int64_t r, int64_t c) {
     return pixel_value(&bits, 0, s->stored.swapped);
 }
 
-/* Keeps what the sample has of the pixels [x, end) of its row r. Two threads may read a pixel at
- * the same time. */
+/* Keeps those of the pixels [x, end) of row r of the sample that the sample has. Two threads may
+ * read a pixel at the same time. */
 static void keep_of_row(const struct sampled *s, int64_t r, int64_t x, int64_t end,
                         const uint32_t *pixels) {
     const int64_t before = x - s->step / 2 + s->step - 1;
@@ -36,7 +36,7 @@ static void keep_of_row(const struct sampled *s, int64_t r, int64_t x, int64_t e
                               memory_order_relaxed);
 }
 
-/* Keeps what the sample has of the pixels [first, first + count). */
+/* Keeps those of the pixels [first, first + count) that the sample has. */
 static void keep(const struct sampled *s, int64_t first, int64_t count, const uint32_t *pixels) {
     const int64_t width = s->stored.width, height = s->stored.height, end = first + count;
     for (int64_t r = first / width * s->n_rows / height; r < s->n_rows; r++) {

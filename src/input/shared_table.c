@@ -12,7 +12,7 @@ struct shared_table {
     int (*rank)(const struct table_file *table, const struct table_wish *wish);
     atomic_int n_shares;
     mtx_t lock;               /* protects all that follows */
-    struct taken_table *last; /* one of its users is this place; NULL: none was read */
+    struct taken_table *last; /* the table read last, of which this is one user; NULL: none */
 };
 
 struct shared_table *shared_table_create(bool (*is_used)(const char *name),
@@ -36,7 +36,7 @@ struct shared_table *shared_table_share(struct shared_table *s) {
     return s;
 }
 
-/* Ends one use of a table, which goes with its last one. */
+/* Ends one use of a table. The last one frees it. */
 static void end_use(struct taken_table *t) {
     if (!t || --t->n_users > 0)
         return;
@@ -72,7 +72,7 @@ static struct taken_table *make_table(const char *path, const struct table_wish 
     return NULL;
 }
 
-/* Replaces the table by that of a file. */
+/* Replaces the table by the table of a file. */
 static enum srcfind_status replace_table(struct shared_table *s, const char *path,
                                          const struct table_wish *wish,
                                          const struct fits_version *version, struct error *error) {
@@ -94,8 +94,8 @@ static bool is_same(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : !a && !b;
 }
 
-/* Whether a table is the one of its file that suits a wish. The first one that suits any image is
- * the first one that suits this image, if it does. */
+/* Whether no other table of its file would suit a wish better. A table that was chosen for any
+ * image is the first that suits this image, if it suits it at all. */
 static bool suits(const struct taken_table *t, const struct table_wish *wish) {
     return !t->table.may_have_others ||
            (is_same(t->lon, wish->lon) && is_same(t->lat, wish->lat)) ||
@@ -119,7 +119,7 @@ enum srcfind_status shared_table_take(struct shared_table *s, const char *path, 
                                       struct error *error) {
     const struct table_wish wish = {.rank = s->rank, .lon = lon, .lat = lat};
     *taken = NULL;
-    mtx_lock(&s->lock); /* who comes while the file is read waits for the table */
+    mtx_lock(&s->lock); /* other threads wait here while the file is read */
     const enum srcfind_status status = take_locked(s, path, &wish, error);
     if (status == SRCFIND_OK) {
         *taken = s->last;

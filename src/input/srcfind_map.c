@@ -33,7 +33,7 @@ bool srcfind_map_name(const struct header *header, char name[SRCFIND_MAP_NAME]) 
     return false;
 }
 
-/* Goes to the first image of a file, or to what is left of it in a damaged one. */
+/* Moves to the first image of a file, or to its header in a damaged file. */
 static void find_image(struct fits_file *file, struct hdu *hdu) {
     struct error ignored;
     bool found;
@@ -41,7 +41,7 @@ static void find_image(struct fits_file *file, struct hdu *hdu) {
         continue;
 }
 
-/* A gzipped file is not looked into: it would be unpacked twice. */
+/* Gzipped files are not read: they would be unpacked twice. */
 bool is_srcfind_map(const char *path) {
     struct fits_file file;
     struct hdu hdu = {0};

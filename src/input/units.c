@@ -8,7 +8,7 @@
 #include "common/ascii.h"
 #include "srcfind.h"
 
-/* A unit in capitals does not tell M (mega) from m (milli). */
+/* In a unit in capitals, M may be mega or milli. */
 bool units_is_ambiguous(const char *unit) {
     return strstr(unit, "MJY") != NULL;
 }
@@ -26,7 +26,7 @@ static void correct_case(char *text) {
         jansky[-1] = ascii_lower(jansky[-1]);
 }
 
-/* Whether WCSLIB can read a text: on a byte that is no ASCII its lexer does not end. */
+/* Whether WCSLIB can read a text: its lexer never ends on bytes other than ASCII. */
 static bool is_readable(const char *unit) {
     while (ascii_is_printable(*unit))
         unit++;

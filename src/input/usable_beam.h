@@ -6,13 +6,12 @@
 
 #include "srcfind.h"
 
-/* FWHM of the narrowest beam: in pixels or, where these have no size on the sky, in degrees. */
+/* FWHM of the narrowest beam: in pixels or, if their size on the sky is not known, in degrees. */
 #define NARROWEST_BEAM 1e-3
 #define NARROWEST_BEAM_ON_SKY 1e-12
 
-/* Whether a beam is one. Where there is none, programs write 0, -1, NaN, or a number just above 0,
- * as the smallest of float32: fluxes that are divided by its area would be absurd. pixel_area in
- * square degrees; NaN: not known. */
+/* Whether a beam is usable. For no beam, programs write 0, -1, NaN or the smallest float32; fluxes
+ * divided by such an area would be absurd. pixel_area: square degrees; NaN: not known. */
 static inline bool beam_is_usable(const struct srcfind_beam *beam, double pixel_area) {
     const double least =
         isnan(pixel_area) ? NARROWEST_BEAM_ON_SKY : NARROWEST_BEAM * sqrt(pixel_area);

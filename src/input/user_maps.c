@@ -1,3 +1,16 @@
+/* How the maps of the user are found and opened:
+ *
+ * 1. A path to a directory becomes the path of a file in it, by ever shorter ends of the path of
+ *    the image: so one option serves many images.
+ * 2. A mask and maps of the noise must have the shape of the image, and maps of the noise its unit.
+ *    Other sky coordinates are only described (`difference`), for a note: many masks have none, or
+ *    others.
+ * 3. The image for detection must have the same grid (same_grid.c). Its first image is taken, and
+ *    the plane of the same number, if it has several.
+ * 4. user_maps_blanks reads mask and maps once, and lists the pixels that they make blank.
+ *
+ * A map that srcfind wrote is never taken for another kind, nor its mask for --mask, whose meaning
+ * is the opposite. No map is held in memory. */
 #define _GNU_SOURCE /* asprintf */
 #include "input/user_maps.h"
 
@@ -12,10 +25,10 @@
 #include "input/units.h"
 
 static const struct {
-    const char *name; /* of srcfind's own maps; NULL: of none */
+    const char *name; /* the name of srcfind's own maps of this kind; NULL: there are none */
     const char *option;
-    const char *value;      /* what a pixel that is searched has there */
-    const char *endings[3]; /* of names in directories: of --save, of BANE, and of the image's */
+    const char *value;      /* the value at pixels that are searched, for a message */
+    const char *endings[3]; /* of names in directories: of --save, of BANE, and of the image */
 } kinds[USER_MAP_KINDS] = {
     [USER_MASK] = {"mask", "mask", "a value other than 0", {".mask.fits", ".fits"}},
     [USER_RMS] = {"rms", "rms-map", "a finite value above 0", {".rms.fits", "_rms.fits", ".fits"}},
@@ -27,7 +40,7 @@ static const struct {
 };
 enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 
-/* Whether a pixel of the image is blank where a mask or a map has this value. */
+/* Each tells whether a map of its kind makes a pixel blank by this value. */
 static bool is_not_finite(float value) {
     return !isfinite(value);
 }
@@ -54,8 +67,8 @@ enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks
 
 /* --- opening --- */
 
-/* DIRECTORY/NAME with an ending, where NAME is the end of an image's path, without its suffix; to
- * be freed. NULL where memory ran out. */
+/* DIRECTORY/NAME with an ending, to be freed. NAME is the end of the path of an image, without its
+ * suffix. NULL where memory ran out. */
 static char *path_inside(const char *directory, const char *end, const char *ending) {
     const bool has_slash = directory[strlen(directory) - 1] == '/';
     const int above = path_directory(end);
@@ -66,8 +79,8 @@ static char *path_inside(const char *directory, const char *end, const char *end
                : path;
 }
 
-/* Sets *path to the file in a directory for the end of an image's path, or to NULL if there is
- * none. False where memory ran out. */
+/* Sets *path to the file in a directory for the end of the path of an image, or to NULL if there is
+ * none. */
 static bool find_inside(enum user_map_kind kind, const char *directory, const char *end,
                         char **path) {
     struct stat info;
@@ -83,7 +96,7 @@ static bool find_inside(enum user_map_kind kind, const char *directory, const ch
     return true;
 }
 
-/* What follows the last `..` in a path. */
+/* The part of a path behind its last `..`. */
 static const char *behind_parents(const char *path) {
     const char *end = path;
     for (const char *part = path; part; part = strchr(part, '/')) {
@@ -98,7 +111,7 @@ char *user_map_path(enum user_map_kind kind, const char *path, const char *image
     struct stat info;
     char *found;
     if (!*image || stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return strdup(path); /* pixels in memory have no name that a directory could have */
+        return strdup(path); /* pixels in memory have no name to look for in a directory */
     for (const char *end = behind_parents(image); end; end = strchr(end, '/')) {
         end += strspn(end, "/");
         if (!find_inside(kind, path, end, &found) || found)
@@ -123,7 +136,7 @@ static enum srcfind_status check_exists(enum user_map_kind kind, const char *opt
                      names);
 }
 
-/* Whether two images are the same HDU of a file. Pixels in memory are in none. */
+/* Whether two images are the same HDU of one file. Pixels in memory are in no file. */
 static bool is_one_image(const struct image *a, const struct image *b) {
     struct stat one, other;
     return b->file.path && a->hdu.number == b->hdu.number && fstat(a->file.descriptor, &one) == 0 &&
@@ -131,7 +144,7 @@ static bool is_one_image(const struct image *a, const struct image *b) {
            one.st_ino == other.st_ino;
 }
 
-/* Checks that the map is not the image, and no map of srcfind of another kind. */
+/* Checks that a map is neither the image itself nor another kind of srcfind's maps. */
 static enum srcfind_status check_kind(enum user_map_kind kind, const struct image *map,
                                       const struct image *image, struct error *error) {
     char name[SRCFIND_MAP_NAME];
@@ -157,7 +170,7 @@ static enum srcfind_status check_kind(enum user_map_kind kind, const struct imag
     return SRCFIND_OK;
 }
 
-/* Checks the shape; further axes have one plane. */
+/* Checks that the shape is that of the image, with one plane on further axes. */
 static enum srcfind_status check_shape(const struct srcfind_image *map,
                                        const struct srcfind_image *image, struct error *error) {
     int64_t planes = 1;
@@ -177,7 +190,7 @@ static enum srcfind_status check_shape(const struct srcfind_image *map,
     return SRCFIND_OK;
 }
 
-/* Checks the unit. Without one, a map is in the image's unit. */
+/* Checks that the unit is that of the image. A map without a unit is taken to be in it. */
 static enum srcfind_status check_unit(const struct srcfind_image *map,
                                       const struct srcfind_image *image, struct error *error) {
     double factor;
@@ -189,8 +202,8 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
                      map->unit, image->unit);
 }
 
-/* Whether a file says that it has pixels alone, on the grid of the image: programs write arrays so,
- * as srcfind's Python package. */
+/* Whether a header says that the pixels are on the grid of the image, without coordinates:
+ * srcfind's Python package writes arrays so. */
 static bool has_grid_of_image(const struct header *header) {
     char text[SRCFIND_TEXT];
     return header_text(header, "SRCFGRID", text, sizeof text) && strcmp(text, "IMAGE") == 0;

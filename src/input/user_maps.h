@@ -1,6 +1,6 @@
-/* The maps of the user beside an image: a mask, maps of rms and background, and the image in which
- * its sources are to be detected. They are images themselves, of the same shape, and are read with
- * the pixels: no map is held in memory. */
+/* The maps of the user for an image: a mask, maps of rms and background, and the image for
+ * detection. They are images of the same shape. Their pixels are read when they are needed, and not
+ * held in memory. */
 #ifndef USER_MAPS_H
 #define USER_MAPS_H
 
@@ -9,30 +9,29 @@
 
 enum user_map_kind { USER_MASK, USER_RMS, USER_BACKGROUND, USER_DETECTION, USER_MAP_KINDS };
 
-/* The path of what a kind of option gives for an image, to be freed: the path itself or, if it is a
- * directory, that of STEM.rms.fits (STEM.background.fits, STEM.mask.fits) in it or, where there is
- * none and for detection, of STEM.fits. It tries ever shorter ends of the image's path: for
- * A/B/STEM.fits A/B/STEM, B/STEM and STEM; nothing before the last `..` counts. NULL where memory
- * ran out. */
+/* The path of the map of a kind for an image, to be freed: `path` itself or, if it is a directory,
+ * the path of STEM.rms.fits in it (STEM.background.fits, STEM.mask.fits), or else, and for
+ * detection, of STEM.fits. It tries ever shorter ends of the path of the image: for A/B/STEM.fits
+ * A/B/STEM, B/STEM and STEM; nothing before the last `..` counts. NULL where memory ran out. */
 char *user_map_path(enum user_map_kind kind, const char *path, const char *image);
 
 struct user_map {
     struct image image;
     struct srcfind_image metadata;
-    char difference[1200]; /* of its sky coordinates from those of the image: same_grid_compare */
+    char difference[1200]; /* of its sky coordinates from those of the image, in words */
 };
 
 struct user_maps {
-    struct user_map *images[USER_MAP_KINDS]; /* NULL: none is given */
+    struct user_map *images[USER_MAP_KINDS]; /* NULL: not given */
 };
 
-/* Opens what the options give for an image, if anything. The image for detection must have the WCS
- * of the image. The caller closes the maps, which were zeroed before, also after an error. */
+/* Opens the maps that options name for an image. The image for detection must have the WCS of the
+ * image. The caller zeroes the maps before, and closes them, also after an error. */
 enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *image,
                                    const struct srcfind_image *metadata,
                                    const struct options *options, struct error *error);
 
-/* The same for one kind; given: a path, or "". choice: of the image. */
+/* Opens the map of one kind. given: a path, or "" for none; choice: of the image. */
 enum srcfind_status user_map_open(struct user_maps *maps, enum user_map_kind kind,
                                   const char *given, const struct image *image,
                                   const struct srcfind_image *metadata,
@@ -41,12 +40,12 @@ void user_maps_close(struct user_maps *maps);
 
 bool user_maps_exist(const struct user_maps *maps);
 
-/* Reads the mask and the maps of the noise once, and adds the pixels of the image that they make
- * blank: where the mask is 0 or blank, a map is blank, or the rms is not above 0. */
+/* Reads the mask and the maps of the noise once, and adds the pixels that they make blank: the mask
+ * is 0 or blank there, a map is blank, or the rms is not above 0. */
 enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks *blanks,
                                      struct threads *threads, struct error *error);
 
-/* The values of a map; NULL if there is none. */
+/* The pixels of a map; NULL if there is none. */
 const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind);
 
 /* The option that gives a kind of map, without its dashes. */
@@ -55,8 +54,8 @@ const char *user_map_option(enum user_map_kind kind);
 /* Returns an error if one of the files was changed since it was opened. */
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error);
 
-/* Sets the error of an image that has no pixel left, which may be due to what was given. Returns
- * the error's status. */
+/* Sets the error of an image without any pixel left, and names the maps that may be the cause.
+ * Returns the status of the error. */
 enum srcfind_status user_maps_explain_blank(const struct user_maps *maps, int64_t n_pixels,
                                             struct error *error);
 

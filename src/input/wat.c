@@ -16,7 +16,7 @@ static const char *const names[] = {"tnx", "zpx"};
 
 /* --- the text --- */
 
-/* The number of a part, WAT1_003 being 3; 0 if the card is not one of the axis. */
+/* The number of the part in a card, 3 for WAT1_003; 0 if the card is not of this axis. */
 static int part_of(const char *card, int axis) {
     enum { NUMBER = 5, LAST = 7 };
     const bool is_part = keyword_fits(card, axis == 1 ? "WAT1_%" : "WAT2_%", 0);
@@ -27,8 +27,8 @@ bool wat_has_part(const char *card) {
     return part_of(card, 1) > 0 || part_of(card, 2) > 0;
 }
 
-/* Reads the value of a card: all of its characters, with the blanks at its end. False if it is no
- * text, or has a quote. */
+/* Reads the text of a card with the blanks at its end. False if the value is no text, or has a
+ * quote. */
 static bool read_part(const char *card, char part[PART + 1]) {
     enum { VALUE = 10 };
     const char *begin = memchr(card + VALUE, '\'', CARD - VALUE);
@@ -44,8 +44,8 @@ static bool read_part(const char *card, char part[PART + 1]) {
     return true;
 }
 
-/* Joins the parts of an axis. False unless they stand in their order, each but the last of full
- * length: WCSLIB writes a part to the place that its number gives. */
+/* Joins the parts of an axis. False unless they are in order, and all but the last of full length:
+ * WCSLIB writes each part to an offset by its number. */
 static bool join(const struct header *header, int axis, struct wat *wat) {
     int n = 0;
     *wat->text = '\0';
@@ -64,7 +64,7 @@ static bool join(const struct header *header, int axis, struct wat *wat) {
 
 /* --- what it says --- */
 
-/* Which of the names a text has as its type; -1 if none. */
+/* The index of the type of a text; -1 for another type. */
 static int type_of(const char *text) {
     static const char before[] = "wtype=";
     const char *name = text + strlen(before);
@@ -86,8 +86,8 @@ static bool read_number(const char **at, double *value) {
     return blank;
 }
 
-/* How many coefficients a polynomial may have; 0 where WCSLIB cannot read it. control: its kind,
- * its orders in x and y, and which cross terms it has. */
+/* The number of coefficients of a polynomial; 0 if WCSLIB cannot read it. control: type, orders in
+ * x and y, and cross terms. */
 static int count_terms(const double control[4]) {
     enum { MOST_ORDER = 20 };
     for (int i = 0; i < 4; i++)
@@ -103,8 +103,8 @@ static int count_terms(const double control[4]) {
                         : 0;
 }
 
-/* Whether the polynomial is complete: four numbers of its kind, four of its domain, and its
- * coefficients. WCSLIB reads one that is 0 for all that follow. */
+/* Whether a polynomial is complete: four numbers of its type, four of its domain, and its
+ * coefficients. */
 static bool has_polynomial(const char *text) {
     double control[4], number;
     const char *at = strchr(text, '"');

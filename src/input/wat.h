@@ -4,8 +4,8 @@
 
 #include "input/fits/header.h"
 
-/* Whether WCSLIB can read the polynomials of both axes: it checks neither their orders nor their
- * number. */
+/* Whether WCSLIB can read the polynomials of both axes, whose orders and number it does not check.
+ */
 bool wat_is_usable(const struct header *header);
 
 /* Whether a card has a part of such a text. */

@@ -7,10 +7,11 @@
 
 struct wcs;
 
-/* Reads the celestial coordinates of a header for the plane image->plane, and sets image's frame,
- * equinox, lon_name, lat_name, pixel_area (square degrees) and frequency as far as the header has
- * them. *result is NULL if the first two axes are not celestial or cannot be used, which is not an
- * error: image->no_sky then says why, unless the header has none. The caller closes *result. */
+/* Reads the celestial coordinates of a header for the plane image->plane, and sets frame, equinox,
+ * lon_name, lat_name, pixel_area (square degrees) and frequency of the image, if the header has
+ * them. *result is NULL if the first two axes are not celestial or cannot be used, which is no
+ * error: image->no_sky then says why, "" if the header has no axes of the sky. The caller closes
+ * *result. */
 enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *image,
                              struct wcs **result, struct error *error);
 void wcs_close(struct wcs *wcs);
@@ -26,13 +27,12 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
                                   double *lon, double *lat, struct error *error);
 
 /* Converts n longitudes and latitudes to 0-based pixel coordinates; NaN for points outside the
- * projection. In a cylindrical projection, where a position has pixels a turn apart, it is the one
- * nearest to the middle of the image. */
+ * projection. In a cylindrical projection a position has pixels a turn apart: the one nearest to
+ * the middle of the image is taken. */
 enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
                                double *x, double *y, struct error *error);
 
-/* Moves a longitude to [0, 360) degrees; NaN where it is so large that its rounding error is above
- * a milliarcsecond. */
+/* Moves a longitude to [0, 360) degrees; NaN if its rounding error is above a milliarcsecond. */
 double wcs_longitude(double degrees);
 
 /* The reference pixel of the first two axes, 0-based. */

@@ -7,9 +7,9 @@
 #include "input/fits/keyword_pattern.h"
 #include "input/matrix.h"
 
-/* Cards that are added. WCSAXES is at least 2, since WCSLIB writes to two axes where there is a
- * distortion. PLATEID is empty, since WCSLIB copies a name of any length to 8 bytes; it comes
- * before the numbers of the plate, which WCSLIB forgets otherwise. */
+/* Cards that are added. WCSAXES is at least 2, since WCSLIB writes to two axes if there is a
+ * distortion. PLATEID is empty, since WCSLIB copies a name of any length to 8 bytes, and comes
+ * first, since WCSLIB forgets numbers of a plate before it. */
 static const char AXES[] = "WCSAXES =                    2", PLATE[] = "PLATEID = '    '";
 
 enum { ADDED = 2 };
@@ -26,7 +26,7 @@ static bool is_coordinate(const char *card) {
     return keyword_fits_one(card, patterns, sizeof patterns / sizeof *patterns, MOST_AXES);
 }
 
-/* Whether a card says how many axes there are, and not more than WCSLIB has room for. */
+/* Whether a card has the number of axes, and WCSLIB has room for so many. */
 static bool is_number_of_axes(char *card) {
     const struct header alone = {card, 1};
     int64_t n;

@@ -10,8 +10,8 @@ static bool has_box(const struct srcfind_source *s) {
     return s->x_min != SRCFIND_EMPTY;
 }
 
-/* Whole pixels between a source's box, or its centre where it has none, and the nearest edge of the
- * image. */
+/* Whole pixels between the box of a source, or its centre if it has no box, and the nearest edge of
+ * the image. */
 static int32_t margin_of(const struct merged_image *image, const struct srcfind_source *s) {
     if (image->width < 1 || image->height < 1)
         return 0;

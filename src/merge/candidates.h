@@ -10,13 +10,13 @@ struct candidates {
     int64_t n;
 };
 
-/* Reads the rows of n images, `order` of `images`, and takes those on the sky. Measurements at
- * given positions are none of them, each image has its own: their rows tell, those that were read
- * from CSV, too. False with errno. */
+/* Reads the rows of n images, `order` of `images`, and takes those with a position on the sky. Rows
+ * of --at are no candidates: each image measures its own. They are known by their empty cells, also
+ * in CSV. False with errno. */
 bool candidates_read(const struct spool *spool, const struct merged_image *images,
                      const int32_t *order, int64_t n, struct candidates *candidates);
 
-/* Whether one of them that is no duplicate touches an edge or a blank pixel. */
+/* Whether a candidate that is no duplicate touches an edge or a blank pixel. */
 bool candidates_have_cut(const struct candidates *candidates, const uint64_t *duplicates);
 
 #endif

@@ -1,16 +1,17 @@
-/* In: the rows of all images, in the spool, with flag 1 where an edge or blank pixels cut an
- * island; the rows that are duplicates by distance. Out: more bits of duplicates.
+/* How rows of cut islands are found:
  *
- * 1. A pass over all rows lists the cut ones that are no duplicates yet, and fits to the rows of
- *    each image how its pixels lie on the sky (pixel_frame.h): so catalogues without coordinates of
- *    the image will do. Where rows are few or on a line, the errors of a row tell the pixel's size.
- * 2. The list is sorted by one coordinate of the unit vector of the centre of each island's box.
- * 3. A second pass looks at each island that is not cut: cut rows near it, of another image and of
- *    its sign, are duplicates if the box of their island lies in its box, and their centre in an
- *    ellipse of one of its rows, but for a margin.
+ * In: the rows of all images, in the spool, with flag 1 if an edge or blank pixels cut their
+ * island, and the duplicates by distance. Out: more bits of duplicates.
+ * 1. A pass over all rows lists the cut rows that are no duplicates yet, and fits to the rows of
+ *    each image where its pixels lie on the sky (pixel_frame.h): catalogues need no coordinates of
+ *    the image. If rows are few or on a line, the errors of a row tell the size of a pixel.
+ * 2. The list is sorted by the third coordinate of the centres of the boxes of the islands.
+ * 3. A second pass takes each island that is not cut. A cut row of another image and of the same
+ *    sign is a duplicate if the box of its island lies in the box of the whole island, and the
+ *    centre of its box in an ellipse of a row of the whole island, up to a margin.
  *
- * The rows of an island follow each other. Islands without a box or a place on the sky are left
- * out. The margin is bounded by the box, whatever a catalogue says of its beam. */
+ * The rows of an island are always consecutive. Islands without a box or a position are left out.
+ * The margin is bounded by the box, since a catalogue may have any beam. */
 #include "merge/cut_rows.h"
 
 #include <errno.h>
@@ -23,14 +24,14 @@
 
 enum { MOST_SIDES = 8 }; /* the widest reach of an island, in sides of its box */
 
-/* An island: rows that follow each other, with one number, scale and sign. */
+/* An island: consecutive rows with one number, scale and sign. */
 struct merged_island {
     int64_t id;
     double scale;
     bool is_negative, is_cut;
     bool has_box, has_place, has_guess;
     int64_t x_min, x_max, y_min, y_max; /* of all its rows */
-    double x, y, position[3];           /* of one of them, in pixels and on the sky */
+    double x, y, position[3];           /* of one of its rows, in pixels and on the sky */
     struct pixel_frame guess;           /* if the rows of its image do not tell the frame */
 };
 
@@ -42,8 +43,9 @@ struct cut_row {
     bool is_negative;
     bool has_frame;
     struct pixel_frame frame;
-    /* The box of its island: its centre on the sky and, from there, half of its sides in pixels. At
-     * first `centre` is the place of the island, and the offset leads to that of the box. */
+    /* The box of its island: the centre on the sky, and half of the sides in pixels. Until the
+     * frame of the image is known, `centre` is the position of the island, and the offset leads
+     * from there to the centre of the box. */
     double centre[3], offset_x, offset_y, half_x, half_y;
 };
 
@@ -52,19 +54,19 @@ struct image_frame {
     struct pixel_frame frame;
 };
 
-/* The rows of n images that are cut, and no duplicates yet. */
+/* The rows of n images that are cut and no duplicates yet. */
 struct cut_rows {
     struct cut_row *rows;
     int64_t n, capacity;
     struct image_frame *frames; /* of each image, in their order */
-    /* Of the image, and of the island, that is being read. */
+    /* Of the image and of the island that are being read. */
     struct pixel_sums sums;
     struct merged_island island;
     bool is_open;
     int64_t first_of_island, first_of_image;
 };
 
-/* What is searched: images, in an order, of which the i-th is being read. */
+/* The search in n images, `order` of `images`, of which image i is being read. */
 struct finding {
     const struct spool *spool;
     const struct merged_image *images;
@@ -72,7 +74,7 @@ struct finding {
     int64_t n, i;
     const struct reach *reach;
     uint64_t *duplicates;
-    struct cut_rows cuts; /* in the end in the order of the third coordinate of their centres */
+    struct cut_rows cuts; /* sorted by the third coordinate of their centres, once all are listed */
     double most;          /* the largest reach of a cut row */
     /* The island that is being read, and its rows that have a box. */
     struct merged_island island;
@@ -156,7 +158,7 @@ static void add_to_island(struct merged_island *island, const struct srcfind_sou
     island->has_guess = pixel_frame_guess(row, &island->guess);
 }
 
-/* The frame of an image or, where its rows do not tell it, that of an island; NULL: not known. */
+/* The frame of an image or, if its rows do not tell it, the guess of an island; NULL: not known. */
 static const struct pixel_frame *frame_of(const struct image_frame *image,
                                           const struct merged_island *island) {
     return image->is_known ? &image->frame : island->has_guess ? &island->guess : NULL;
@@ -164,7 +166,7 @@ static const struct pixel_frame *frame_of(const struct image_frame *image,
 
 /* --- rows that are cut --- */
 
-/* Gives a row what is known of its island once all rows of this are read. */
+/* Gives a cut row the box and the position of its island, all rows of which were read. */
 static void describe_island(struct cut_row *cut, const struct merged_island *island) {
     cut->scale = island->scale;
     cut->is_negative = island->is_negative;
@@ -177,7 +179,7 @@ static void describe_island(struct cut_row *cut, const struct merged_island *isl
     cut->half_y = ((double)island->y_max - (double)island->y_min) / 2;
 }
 
-/* Rows of an island without a box are forgotten. */
+/* Ends an island. Its cut rows are dropped if it has no box or no position. */
 static void end_island(struct cut_rows *c) {
     if (!(c->is_open && c->island.has_box && c->island.has_place))
         c->n = c->first_of_island;
@@ -204,7 +206,8 @@ static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_so
     return true;
 }
 
-/* Finds the frame of the image once its rows are read, and the places of its cut rows. */
+/* Finds the frame of the image, whose rows were read, and the centres of the boxes of its cut rows.
+ */
 static void end_image(struct cut_rows *c, struct image_frame *image) {
     end_island(c);
     image->is_known = pixel_frame_fit(&c->sums, &image->frame);
@@ -252,7 +255,7 @@ struct part {
     double major_x, major_y, minor_x, minor_y;
 };
 
-/* A direction on the sky at a row, from north through east, as far as an angle. */
+/* A step on the sky from a row, in a direction from north through east, as long as an angle. */
 static void direction(const struct srcfind_source *row, double turned, double angle, double to[3]) {
     const double degree = M_PI / 180;
     double north[3], east[3];
@@ -280,7 +283,7 @@ static void set_ellipse(struct part *part, const struct srcfind_source *row,
     part->minor_y *= growth;
 }
 
-/* Adds the part of a row. False where memory ran out. */
+/* Adds the part of a row. */
 static bool add_part(struct finding *f, const struct srcfind_source *row) {
     const struct pixel_frame *frame = frame_of(&f->cuts.frames[f->i], &f->island);
     if (!has_box(row) || !frame)
@@ -296,7 +299,7 @@ static bool add_part(struct finding *f, const struct srcfind_source *row) {
     return true;
 }
 
-/* Whether a pixel is in the ellipse of a part, or so many pixels beside it. */
+/* Whether a pixel is in the ellipse of a part, or at most `margin` pixels beside it. */
 static bool is_in_part(const struct part *p, double x, double y, double margin) {
     const double major = hypot(p->major_x, p->major_y), minor = hypot(p->minor_x, p->minor_y);
     const double determinant = p->major_x * p->minor_y - p->major_y * p->minor_x;
@@ -308,7 +311,7 @@ static bool is_in_part(const struct part *p, double x, double y, double margin) 
     return hypot(along / (major + margin), across / (minor + margin)) <= 1;
 }
 
-/* The pixel of the whole island's image where a position is. */
+/* The pixel of a position, in the image of the whole island. */
 static void find_pixel(const struct finding *f, const struct pixel_frame *frame,
                        const double position[3], double *x, double *y) {
     double step[3];
@@ -319,8 +322,9 @@ static void find_pixel(const struct finding *f, const struct pixel_frame *frame,
     *y += f->island.y;
 }
 
-/* Whether a cut island is in the box of the whole one, or so many pixels beside it: the middles of
- * the four sides of its box are, as corners are outside of the island where images are turned. */
+/* Whether a cut island is in the box of the whole island, or at most `margin` pixels beside it. The
+ * middles of the four sides of its box are tested: in images that are turned, corners lie outside
+ * of the island. */
 static bool is_in_box(const struct finding *f, const struct pixel_frame *frame,
                       const struct cut_row *cut, double margin) {
     const struct merged_island *whole = &f->island;
@@ -343,16 +347,16 @@ static double longer_side(const struct merged_island *island) {
     return (double)higher(island->x_max - island->x_min, island->y_max - island->y_min) + 1;
 }
 
-/* A reach, in pixels, but no wider than MOST_SIDES boxes of the island: that of an image comes from
- * its beam, which may be absurd. */
+/* A reach in pixels, at most MOST_SIDES times the box of the island: a header may have an absurd
+ * beam. */
 static double bound_reach(const struct merged_island *island, const struct pixel_frame *frame,
                           double reach) {
     return fmin(reach / pixel_frame_size(frame), MOST_SIDES * longer_side(island));
 }
 
-/* How far beside the whole island, in pixels, a cut one may be: the reach of the images or, if this
- * is more, a sixth of the shorter side of the box. By so much the edges of a wide source differ
- * between two images, of which one has less noise. */
+/* How far beside the whole island a cut island may be, in pixels: the larger of the reach of the
+ * images and a sixth of the shorter side of the box. The edge of a wide source differs by so much
+ * between images of different noise. */
 static double margin_of(const struct finding *f, const struct pixel_frame *frame,
                         const struct cut_row *cut) {
     const struct merged_island *island = &f->island;
@@ -363,8 +367,9 @@ static double margin_of(const struct finding *f, const struct pixel_frame *frame
     return reach > 0 ? fmax(bound_reach(island, frame, reach), fmin(x, y) / 6) : (double)NAN;
 }
 
-/* A wider scale has what the image, or a narrower one, left of a source; a narrower one has another
- * source on wide emission. */
+/* Whether the whole island contains a cut one, of another image and of the same sign. Its scale
+ * must not be narrower: a wider scale has the rest of a source, a narrower one another source on
+ * wide emission. */
 static bool contains(const struct finding *f, const struct pixel_frame *frame,
                      const struct cut_row *cut) {
     const struct merged_island *island = &f->island;
@@ -372,7 +377,7 @@ static bool contains(const struct finding *f, const struct pixel_frame *frame,
         cut->scale < island->scale)
         return false;
     const double margin = margin_of(f, frame, cut);
-    if (!(margin > 0) || !is_in_box(f, frame, cut, margin)) /* or not known */
+    if (!(margin > 0) || !is_in_box(f, frame, cut, margin)) /* the margin may be NaN */
         return false;
     double x, y;
     find_pixel(f, frame, cut->centre, &x, &y);
@@ -382,7 +387,7 @@ static bool contains(const struct finding *f, const struct pixel_frame *frame,
     return false;
 }
 
-/* How far the box of the island reaches from its place. */
+/* The largest distance of a corner of the box from the position of the island. */
 static double extent_of(const struct merged_island *island, const struct pixel_frame *frame) {
     double most = 0;
     for (int corner = 0; corner < 4; corner++) {

@@ -1,22 +1,33 @@
+/* How duplicates by distance are found:
+ *
+ * 1. Candidates get ranks by preference: rows away from edges first, then lower rms, larger margin.
+ * 2. A tree over their positions is built (Bentley 1975, CACM 18, 509): a node is a range of
+ *    candidates and the box around them; its two children have half of the range each; leaves have
+ *    up to 32. Sign and scale are an axis, too, and halved first: rows that differ there are never
+ *    compared.
+ * 3. In the order of rank, each row asks the tree for a row of another image that was taken before
+ *    and is nearer than the larger reach of both. If there is one, it is a duplicate; else it is
+ *    taken, and the nodes above it record its reach and image.
+ *
+ * A row is a duplicate only of a row that was taken, so chains of near rows do not vanish. The
+ * order of the images matters only for rows that are equal in all else. Costs some n log n
+ * comparisons; memory: the tree, and 4 bytes a row. */
 #define _GNU_SOURCE /* qsort_r */
 #include "merge/duplicates.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A tree over the positions (Bentley 1975, CACM 18, 509): a node is a range of the candidates and
- * the box around them, and has two children, each with half of the range. Leaves have up to LEAF.
- * Sign and scale are an axis, too, which is halved first: rows that differ there are never compared
- * one by one, however far images reach. */
+/* The axes of the tree: a unit vector, and sign and scale. */
 enum { AXES = 4, KIND = 3 /* the axis of sign and scale */ };
 enum { LEAF = 32, NONE = -1, SEVERAL = -2 };
 
-static const uint32_t HAD_ITS_TURN = UINT32_MAX; /* a rank that no candidate has */
+static const uint32_t HAD_ITS_TURN = UINT32_MAX; /* no candidate has this rank */
 
 struct node {
     float low[AXES], high[AXES]; /* rounded outwards */
-    float reach;   /* the largest chord of the rows that were taken in it, rounded up */
-    int32_t image; /* of these rows: NONE, one, or SEVERAL */
+    float reach;   /* the largest reach, as a chord, of the rows taken in it; rounded up */
+    int32_t image; /* the image of these rows, NONE or SEVERAL */
 };
 
 struct search {
@@ -24,7 +35,7 @@ struct search {
     const struct reach *reach;
     struct node *nodes; /* node k has the children 2 k + 1 and 2 k + 2 */
     uint64_t *duplicates;
-    double own; /* the chord of the row that is searched for; 0: not known */
+    double own; /* the reach, as a chord, of the row that is compared; 0: not known */
 };
 
 /* --- preference --- */
@@ -43,7 +54,7 @@ static int by_preference(const void *a, const void *b, void *context) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Replaces the rms of each candidate by its rank. False where memory ran out. */
+/* Replaces the rms of each candidate by its rank. */
 static bool rank(struct candidate *candidates, int64_t n) {
     uint32_t *order = malloc((size_t)n * sizeof *order);
     if (!order)
@@ -65,7 +76,7 @@ static void swap(struct candidate *a, struct candidate *b) {
     *b = c;
 }
 
-/* A number of the sign and the scale. */
+/* A number for sign and scale. */
 static int32_t kind_of(const struct candidate *c) {
     return 2 * c->scale + c->is_negative;
 }
@@ -114,7 +125,7 @@ static void make_box(struct node *node, const struct candidate *c, int64_t n) {
 }
 
 static int longest_axis(const struct node *node) {
-    if (node->high[KIND] - node->low[KIND] > 0.5F) /* there are several; 0 is rounded outwards */
+    if (node->high[KIND] - node->low[KIND] > 0.5F) /* several kinds; 0 is rounded outwards */
         return KIND;
     int longest = 0;
     for (int k = 1; k < 3; k++)
@@ -162,7 +173,7 @@ static bool is_taken(const struct search *s, const struct candidate *c) {
     return c->turn.rank == HAD_ITS_TURN && !duplicates_has(s->duplicates, c->row);
 }
 
-/* That of an image, for rows of the scale of c. */
+/* The reach of an image for rows of the scale of c. */
 static double reach_of(const struct reach *reach, const struct candidate *c) {
     return reach_of_scale(reach, (double)c->scale / SCALE_STEPS);
 }
@@ -176,8 +187,8 @@ static bool is_near(const struct search *s, const struct candidate *a, const str
     return radius > 0 && sqrt(square) < chord(radius);
 }
 
-/* Whether a row that was taken makes this one a duplicate: in node k, with the candidates [first,
- * first + n). An image whose beam is absurdly wide has no node searched but those with its rows. */
+/* Whether a row taken in node k makes c a duplicate; the node has the candidates [first, first +
+ * n). An absurdly wide beam widens the search only in nodes with rows of its image. */
 static bool has_better(const struct search *s, const struct candidate *c, int64_t k, int64_t first,
                        int64_t n) {
     const struct node *node = &s->nodes[k];
@@ -198,8 +209,8 @@ static bool has_better(const struct search *s, const struct candidate *c, int64_
     return false;
 }
 
-/* Notes in the nodes around a place that a row of an image was taken there. */
-static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
+/* Records in all nodes that contain candidate `index` that its row was taken. */
+static void take(struct search *s, int64_t index, int32_t image, int64_t n) {
     const float reach = nextafterf((float)s->own, INFINITY);
     for (int64_t k = 0, first = 0;;) {
         struct node *node = &s->nodes[k];
@@ -207,7 +218,7 @@ static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
         node->image = node->image == NONE || node->image == image ? image : SEVERAL;
         if (n <= LEAF)
             return;
-        const bool is_left = place < first + n / 2;
+        const bool is_left = index < first + n / 2;
         first += is_left ? 0 : n / 2;
         n = is_left ? n / 2 : n - n / 2;
         k = is_left ? 2 * k + 1 : 2 * k + 2;
@@ -216,16 +227,16 @@ static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
 
 static void search_all(struct search *s, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        s->candidates[s->candidates[i].turn.rank].turn.place = (uint32_t)i;
+        s->candidates[s->candidates[i].turn.rank].turn.index = (uint32_t)i;
     for (int64_t i = 0; i < n; i++) {
-        const uint32_t place = s->candidates[i].turn.place;
-        struct candidate *c = &s->candidates[place];
+        const uint32_t index = s->candidates[i].turn.index;
+        struct candidate *c = &s->candidates[index];
         const double reach = reach_of(&s->reach[c->image], c);
         s->own = reach > 0 ? chord(reach) : 0;
         if (has_better(s, c, 0, 0, n))
             duplicates_set(s->duplicates, c->row);
         else
-            take(s, place, c->image, n);
+            take(s, index, c->image, n);
         c->turn.rank = HAD_ITS_TURN;
     }
 }

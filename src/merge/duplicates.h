@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SCALE_STEPS = 64 }; /* a beam */
+enum { SCALE_STEPS = 64 }; /* of a scale, a beam */
 
 /* A row with a position on the sky. In the order of preference: at_edge false first, lower rms,
  * larger margin, lower image, lower row. */
@@ -15,9 +15,9 @@ struct candidate {
     union {
         double rms;
         struct {
-            uint32_t rank;  /* of this candidate, by preference */
-            uint32_t place; /* of the candidate whose rank is the number of this one */
-        } turn;             /* of duplicates_find, which forgets the rms */
+            uint32_t rank;  /* the rank of this candidate, by preference */
+            uint32_t index; /* the index of the candidate whose rank is the index of this one */
+        } turn;             /* set by duplicates_find in place of the rms */
     };
     int32_t image;
     int32_t margin;   /* pixels between the source and the edge of the image */
@@ -27,19 +27,19 @@ struct candidate {
     bool is_negative; /* negative sources are no duplicates of positive ones */
 };
 
-/* How near to each other rows of an image and of another one are duplicates, in radians; NaN where
- * it is not known. Of a scale of K beams it is radius x sqrt(1 + growth K^2): half of the major
- * axis of the effective beam, if radius is that of the beam and growth is BMIN / BMAJ. */
+/* The distance within which a row of an image and a row of another image are duplicates, in
+ * radians; NaN: not known. For a scale of K beams it is radius x sqrt(1 + growth K^2): half of the
+ * major axis of the effective beam, if radius is half of the beam's and growth is BMIN / BMAJ. */
 struct reach {
     double radius, growth;
 };
 
-/* That of an image for rows of a scale, in beams; 0: of the image itself. */
+/* The reach for rows of a scale, in beams; scale 0: the image itself. */
 static inline double reach_of_scale(const struct reach *reach, double scale) {
     return reach->radius * sqrt(1 + reach->growth * scale * scale);
 }
 
-/* Whether the bit of a row is set, which says that it is a duplicate. */
+/* Whether the bit of a row is set: the row is a duplicate. */
 static inline bool duplicates_has(const uint64_t *duplicates, int64_t row) {
     return duplicates[row / 64] >> row % 64 & 1;
 }
@@ -48,11 +48,10 @@ static inline void duplicates_set(uint64_t *duplicates, int64_t row) {
     duplicates[row / 64] |= (uint64_t)1 << row % 64;
 }
 
-/* Takes n rows in the order of preference. A row that is nearer than the reach to one that was
- * taken, of another image and of the same sign and scale, is a duplicate: its bit, row, is set in
- * `duplicates`; the others are taken. reach: of each image; of two images, the larger counts. At
- * most 2^32 - 1 rows. Reorders the candidates. Uses 4 bytes a row beside them. False where memory
- * ran out. */
+/* Takes n rows, at most 2^32 - 1, in the order of preference. A row is a duplicate if a row of
+ * another image with the same sign and scale was taken before, and is nearer than the reach; its
+ * bit is set in `duplicates`. Other rows are taken. reach: of each image; the larger of two counts.
+ * Changes the order of the candidates, and uses 4 bytes a row. */
 bool duplicates_find(struct candidate *candidates, int64_t n, const struct reach *reach,
                      uint64_t *duplicates);
 

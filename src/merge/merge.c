@@ -1,3 +1,16 @@
+/* How catalogues are merged:
+ *
+ * 1. merge_add keeps each catalogue in the spool, a file without a name: rows, Gaussians, injected
+ *    sources and its entry of JSON. Threads add at the same time; the lock protects the lists.
+ * 2. merge_finish checks that units, frames and columns agree (metadata.c).
+ * 3. For each plane, duplicates by distance get a bit (candidates.c, duplicates.c), then islands
+ *    that an edge cuts and another image has whole (cut_rows.c).
+ * 4. The tables of Gaussians and of completeness are written, and then the catalogue: writers read
+ *    the rows that stay from the spool, in blocks (merged_rows.c).
+ *
+ * Rows are always in the order of the numbers of the images, whichever image is added first. A
+ * table that fails does not keep the catalogue from being written. All rows are written once and
+ * read twice, four times if edges cut islands. Memory is at most 64 bytes a row. */
 #define _GNU_SOURCE /* asprintf, qsort_r */
 #include "merge/merge.h"
 
@@ -25,7 +38,7 @@
 #include "output/json.h"
 #include "output/save.h"
 
-/* The tables beside a merged catalogue that were written. */
+/* Which tables beside a merged catalogue were written. */
 struct written {
     bool gaussians, completeness;
 };
@@ -44,7 +57,7 @@ struct merge {
     int64_t n_rows;
     struct written written;
     struct error table_error;     /* of the first table that could not be written; else "" */
-    struct error no_completeness; /* why it cannot be made; else "" */
+    struct error no_completeness; /* why there is no table of completeness; else "" */
 };
 
 static const char MERGING[] = "merging catalogues";
@@ -55,7 +68,7 @@ static const struct writer *const merged_formats[] = {&csv_writer, &json_writer,
                                                       &fits_writer, &ecsv_writer};
 enum { MERGED_FORMATS = sizeof merged_formats / sizeof *merged_formats };
 
-/* Their suffixes, for a message: ".csv, .json, ...". */
+/* Lists the suffixes of these formats for a message: ".csv, .json, ...". */
 static void list_suffixes(char *text, size_t size) {
     *text = '\0';
     for (int i = 0; i < MERGED_FORMATS; i++)
@@ -81,7 +94,7 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
                      suffixes);
 }
 
-/* --- files that should stay --- */
+/* --- files that are not replaced --- */
 
 char *merge_table_path(const char *catalogue, const char *part) {
     const int stem = path_before_suffix(catalogue);
@@ -165,7 +178,7 @@ void merge_destroy(struct merge *m) {
 
 /* --- adding --- */
 
-/* Keeps the text of the image's entry in a JSON catalogue. False with errno. */
+/* Keeps the entry of the image for a JSON catalogue. False with errno. */
 static bool keep_entry(struct merge *m, const struct merge_input *input,
                        struct merged_image *image) {
     struct text text = {0};
@@ -202,7 +215,7 @@ static bool keep_gaussians(struct merge *m, const struct sources *sources,
     return ok;
 }
 
-/* Keeps the rows, and those of its Gaussians. False with errno. */
+/* Keeps the rows of sources and of Gaussians. False with errno. */
 static bool keep_rows(struct merge *m, const struct merge_input *input,
                       struct merged_image *image) {
     const struct sources *sources = &input->result->sources;
@@ -232,7 +245,7 @@ static bool keep_injections(struct merge *m, int64_t i, const struct merge_input
 
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
                                       struct merged_image *image, struct error *error) {
-    const char *of_catalogue = image->other_name; /* which the user named */
+    const char *of_catalogue = image->other_name; /* the path that the user gave */
     if (m->n_rows + image->n > UINT32_MAX)
         return error_set(error, SRCFIND_ERROR_OUTPUT,
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
@@ -242,7 +255,7 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     if (!GROW(m->images, m->images_capacity, i + 1) ||
         !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->shown.path, input))
         return error_memory(error, MERGING);
-    for (; m->n_images <= i; m->n_images++) /* those between were not added yet */
+    for (; m->n_images <= i; m->n_images++) /* images before i may not have been added yet */
         m->images[m->n_images] = (struct merged_image){0};
     image->first = m->n_rows;
     m->n_rows += image->n;
@@ -250,8 +263,7 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     return SRCFIND_OK;
 }
 
-/* Sets *shown to a plane as --plane has it, to be freed; NULL where none is chosen. False where
- * memory ran out. */
+/* Sets *shown to a plane as --plane spells it, to be freed; NULL if none is chosen. */
 static bool show_plane(const struct plane_option *plane, char **shown) {
     char text[OPTIONS_TEXT];
     *shown = NULL;
@@ -261,8 +273,8 @@ static bool show_plane(const struct plane_option *plane, char **shown) {
     return (*shown = strdup(text));
 }
 
-/* Whether an image is known to be a plane of several: the number of its planes is not known where
- * the first one was searched alone. */
+/* Whether an image is known to be one of several planes. If the first plane was searched, the
+ * number of planes is not known. */
 static bool is_plane(const struct merge_input *input) {
     for (int i = 0; i < input->searched->n; i++)
         if (input->searched->index[i] > 1)
@@ -317,7 +329,7 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
     return status;
 }
 
-/* Reads the list of injected sources beside a catalogue, if they are merged; else `why` says why it
+/* Reads the list of injected sources beside a catalogue, if they are merged. `why` says why it
  * cannot be read. */
 static enum srcfind_status look_for_injections(const struct merge *m, const char *path,
                                                struct read_catalogue *read, struct error *why,
@@ -332,8 +344,8 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
     return status == SRCFIND_ERROR_MEMORY ? error_memory(error, MERGING) : SRCFIND_OK;
 }
 
-/* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
- * where another is taken may have one plane, and are not named by every run. */
+/* Names the plane that the options of a catalogue choose, "" for the first plane. Axes at the end
+ * of which the first plane is taken are left out: not every run names them. */
 static void name_plane(struct plane_option plane, char text[OPTIONS_TEXT]) {
     while (plane.n > 0 && plane.index[plane.n - 1] == 1)
         plane.n--;
@@ -381,7 +393,7 @@ static int by_name(const void *a, const void *b) {
                   (*(struct merged_image *const *)b)->shown.path);
 }
 
-/* Gives images of one name their other names. False where memory ran out. */
+/* Gives images that share a name their other names. */
 static bool make_names_differ(struct merge *m) {
     struct merged_image **sorted = malloc((size_t)m->n_images * sizeof *sorted + 1);
     int64_t n = 0;
@@ -406,9 +418,9 @@ static bool make_names_differ(struct merge *m) {
 
 /* --- writing --- */
 
-/* What is written of a merge. */
+/* A merge as it is written. */
 struct merged {
-    struct result result; /* what all images have in common */
+    struct result result; /* metadata that all images have in common */
     bool options_differ;
     struct merged_rows *rows;
     struct table table;
@@ -437,8 +449,8 @@ static void keep_table_error(struct merge *m, enum srcfind_status status,
         m->table_error = *error;
 }
 
-/* Lists what was added to all images, if it is known of each of them: a table of some would be
- * taken for that of all. The caller frees list->all. */
+/* Lists the injected sources of all images, if each image has its list: a table of only some images
+ * would be taken for a table of all. The caller frees list->all. */
 static enum srcfind_status list_injections(struct merge *m, struct injections *list,
                                            struct error *error) {
     const struct merged_injections **kept = malloc((size_t)m->n_images * sizeof *kept + 1);
@@ -463,7 +475,7 @@ static enum srcfind_status list_injections(struct merge *m, struct injections *l
     return status;
 }
 
-/* Writes how complete all images together are, and sets *is_written if it could. */
+/* Writes the table of completeness of all images together; *is_written says whether it was. */
 static enum srcfind_status write_completeness(struct merge *m, struct merged *merged,
                                               struct threads *threads, bool *is_written,
                                               struct error *error) {
@@ -479,7 +491,7 @@ static enum srcfind_status write_completeness(struct merge *m, struct merged *me
     return status;
 }
 
-/* Writes the tables, each of which may fail. */
+/* Writes the tables; if one fails, the others are written. */
 static void write_tables(struct merge *m, struct merged *merged, struct threads *threads) {
     struct written *written = &m->written;
     struct error error;
@@ -495,7 +507,8 @@ static void write_tables(struct merge *m, struct merged *merged, struct threads 
     }
 }
 
-/* Tables go where the catalogue cannot be written, as beside those of images. */
+/* Writes the tables and the catalogue. If the catalogue cannot be written, the tables are removed.
+ */
 static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
                                       struct threads *threads, struct error *error) {
     struct merged *merged = calloc(1, sizeof *merged);
@@ -552,7 +565,7 @@ static struct reach *make_reach(const struct merge *m) {
     return reach;
 }
 
-/* Sets a bit for each duplicate among n images, which are of one plane. */
+/* Sets a bit for each duplicate among n images of one plane. */
 static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, int64_t n,
                                          const struct reach *reach, uint64_t *duplicates,
                                          struct error *error) {
@@ -565,7 +578,7 @@ static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, 
     if (status == SRCFIND_OK && !duplicates_find(c.candidate, c.n, reach, duplicates))
         status = error_memory(error, MERGING);
     const bool has_cut = status == SRCFIND_OK && candidates_have_cut(&c, duplicates);
-    free(c.candidate); /* before cut rows are listed */
+    free(c.candidate); /* so that this memory serves for cut rows */
     if (has_cut && !cut_rows_find(&m->spool, m->images, order, n, reach, duplicates))
         status = spool_error(m, error);
     return status;
@@ -580,7 +593,7 @@ static int by_plane(const void *a, const void *b, void *context) {
     return strcmp(plane_of(&images[*(const int32_t *)a]), plane_of(&images[*(const int32_t *)b]));
 }
 
-/* Sets a bit for each duplicate: planes have theirs each by itself. */
+/* Sets a bit for each duplicate; rows of different planes are never duplicates. */
 static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
                                            struct error *error) {
     struct reach *reach = make_reach(m);
@@ -614,7 +627,7 @@ static void count(const struct merge *m, const struct merged_rows *rows, int64_t
         counts->without_beam = metadata_without_beam(&m->metadata, &counts->first_without_beam);
 }
 
-/* Where all images failed, an earlier merged catalogue stays. */
+/* Checks that an image was added: if all failed, an earlier merged catalogue stays. */
 static enum srcfind_status check_any(const struct merge *m, struct error *error) {
     for (int64_t i = 0; i < m->n_images; i++)
         if (m->images[i].shown.path)

@@ -17,7 +17,7 @@ bool merged_injections_keep(struct spool *spool, const struct injections *list,
 
 /* --- widths --- */
 
-/* Adds a width in its place, unless the list has it. False where there is no room. */
+/* Adds a width in rising order, unless the list has it. False if there is no room. */
 static bool add_width(struct injections *list, double width) {
     int i = list->n_widths;
     while (i > 0 && list->widths[i - 1] > width)
@@ -43,7 +43,7 @@ bool merged_injections_widths(const struct merged_injections *const *kept, int64
     return ok;
 }
 
-/* The index of a width among those of an image; -1 if it has none. */
+/* The index of a width among the widths of an image; -1 if it is not there. */
 static int find_width(const struct merged_injections *kept, double width) {
     for (int k = 0; k < kept->n_widths; k++)
         if (kept->widths[k] == width)
@@ -53,7 +53,7 @@ static int find_width(const struct merged_injections *kept, double width) {
 
 /* --- sources --- */
 
-/* How many of a width each of n images gives, of those that it has. */
+/* How many sources of a width each of n images gives, at most all that it has. */
 static int64_t share_of(const struct merged_injections *kept, int64_t n) {
     const int64_t share = n < MOST_A_WIDTH ? MOST_A_WIDTH / n : 1;
     return share < kept->n_a_width ? share : kept->n_a_width;
@@ -74,39 +74,39 @@ static bool read_width(const struct spool *spool, const struct merged_injections
     return true;
 }
 
-/* The images that have a width, and how many sources of it they give together. */
-struct sharing {
+/* The images that have a width, and how many sources of the width they give together. */
+struct width_count {
     int64_t n_images, n_sources;
 };
 
-static struct sharing share_width(const struct merged_injections *const *kept, int64_t n,
-                                  double width) {
-    struct sharing sharing = {0};
+static struct width_count share_width(const struct merged_injections *const *kept, int64_t n,
+                                      double width) {
+    struct width_count count = {0};
     for (int64_t i = 0; i < n; i++)
-        sharing.n_images += find_width(kept[i], width) >= 0;
+        count.n_images += find_width(kept[i], width) >= 0;
     for (int64_t i = 0; i < n; i++)
         if (find_width(kept[i], width) >= 0)
-            sharing.n_sources += share_of(kept[i], sharing.n_images);
-    return sharing;
+            count.n_sources += share_of(kept[i], count.n_images);
+    return count;
 }
 
 /* Reads the sources of a width from all images that have it. */
 static bool read_images(const struct spool *spool, const struct merged_injections *const *kept,
                         int64_t n, double width, struct injection *to) {
-    const struct sharing sharing = share_width(kept, n, width);
+    const struct width_count count = share_width(kept, n, width);
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++) {
         const int k = find_width(kept[i], width);
         if (k < 0)
             continue;
-        const int64_t share = share_of(kept[i], sharing.n_images);
+        const int64_t share = share_of(kept[i], count.n_images);
         ok = read_width(spool, kept[i], k, share, to);
         to += share;
     }
     return ok;
 }
 
-/* Widths that few images have are filled up with sources that were not injected. */
+/* Makes the list. A width that few images have is filled up with sources that were not injected. */
 bool merged_injections_list(const struct spool *spool, const struct merged_injections *const *kept,
                             int64_t n, struct injections *list) {
     list->n_a_width = 0;

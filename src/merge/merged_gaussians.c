@@ -5,23 +5,23 @@
 
 enum { ROWS_AT_ONCE = 256 };
 
-/* Where the numbers of sources are counted. */
-struct numbering {
+/* Counts the sources that stay, to number Gaussians. */
+struct source_count {
     const struct merged_rows *sources;
     const struct merged_image *image;
-    int64_t row;    /* of the image: those before it were counted */
-    int64_t number; /* of the last row that stays, among those of all images */
+    int64_t row;    /* a row of the image; rows before it were counted */
+    int64_t number; /* the number of the last row that stays, among the rows of all images */
 };
 
 /* Counts the rows of the image up to the n-th one. */
-static void count_to(struct numbering *at, int64_t n) {
+static void count_to(struct source_count *at, int64_t n) {
     for (; at->row < n; at->row++)
         at->number += merged_rows_stays(at->sources, at->image, at->row);
 }
 
-/* Moves the Gaussians whose sources stay to the front of n, as they are to be written. Returns how
- * many they are. */
-static int64_t keep(struct numbering *at, struct srcfind_source *gaussians, int64_t n) {
+/* Moves the Gaussians whose sources stay to the front, with their new numbers. Returns how many
+ * stay. */
+static int64_t keep(struct source_count *at, struct srcfind_source *gaussians, int64_t n) {
     int64_t n_kept = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = gaussians[i].id - 1;
@@ -37,9 +37,9 @@ static int64_t keep(struct numbering *at, struct srcfind_source *gaussians, int6
     return n_kept;
 }
 
-/* Keeps the Gaussians of an image. Its last source has one, as each has, so that all are counted.
- */
-static bool keep_of_image(struct numbering *at, struct srcfind_source *rows,
+/* Keeps the Gaussians of an image. Every source has a Gaussian, so all sources of the image are
+ * counted. */
+static bool keep_of_image(struct source_count *at, struct srcfind_source *rows,
                           struct merged_image *kept) {
     const struct spool *spool = at->sources->spool;
     const struct merged_image *image = at->image;
@@ -71,7 +71,7 @@ bool merged_gaussians_make(const struct merged_rows *sources, struct merged_rows
     bool ok = rows && images;
     if (ok)
         memcpy(images, sources->images, size);
-    struct numbering at = {.sources = sources};
+    struct source_count at = {.sources = sources};
     for (int64_t i = 0; ok && i < sources->n_images; i++) {
         at.image = &sources->images[i];
         at.row = 0;

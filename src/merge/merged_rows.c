@@ -1,3 +1,12 @@
+/* How writers read the rows of a merged catalogue:
+ *
+ * 1. merged_rows_make counts the rows that stay, and marks the image and row of each 512th.
+ * 2. A block of rows begins at the mark before it; rows that go are skipped, and rows that are
+ *    consecutive in the spool are read at once.
+ * 3. Each row gets its number, the flag of a duplicate if these are kept, and its image.
+ *
+ * Threads read blocks at the same time. Memory: 16 bytes for 512 rows, and a bit a row for
+ * duplicates. */
 #include "merge/merged_rows.h"
 
 #include <math.h>
@@ -42,7 +51,7 @@ bool merged_rows_make(struct merged_rows *m) {
     return true;
 }
 
-/* Goes to the next row that stays, from the one that `at` is at on. */
+/* Moves `at` to the first row that stays, from its own row on. */
 static void find_next(const struct merged_rows *m, struct row_mark *at) {
     while (at->row >= m->images[at->image].n ||
            !merged_rows_stays(m, &m->images[at->image], at->row)) {
@@ -53,7 +62,7 @@ static void find_next(const struct merged_rows *m, struct row_mark *at) {
     }
 }
 
-/* The number of rows from `at` on, up to n, that stand together in the spool and stay. */
+/* The number of rows that stay and are consecutive in the spool, from `at` on, up to n. */
 static int64_t count_together(const struct merged_rows *m, const struct row_mark *at, int64_t n) {
     const struct merged_image *image = &m->images[at->image];
     int64_t count = 1;
@@ -62,7 +71,7 @@ static int64_t count_together(const struct merged_rows *m, const struct row_mark
     return count;
 }
 
-/* Forgets sizes in pixels, where those of other images are in degrees. */
+/* Forgets sizes in pixels, in a table whose other images have sizes in degrees. */
 static void forget_sizes(struct srcfind_source *source) {
     source->major = source->minor = source->angle = NAN;
     source->e_major = source->e_minor = source->e_angle = NAN;
@@ -123,7 +132,7 @@ static bool write_images(void *context, FILE *stream) {
     return ok;
 }
 
-/* Whether an image is a plane of several. */
+/* Whether an image is one of several planes. */
 static bool have_planes(const struct merged_rows *m) {
     for (int64_t i = 0; i < m->n_images; i++)
         if (m->images[i].shown.path && m->images[i].is_plane)

@@ -48,8 +48,9 @@ void pixel_sums_add(struct pixel_sums *s, const struct srcfind_source *row) {
     }
 }
 
-/* Least squares, about the mean. Rows are on a line if they are spread ten times less across it
- * than along it, or even less: then a curved projection would tell the direction across. */
+/* Fits by least squares about the mean. Rows count as lying on a line if they spread ten times less
+ * across it than along it, or less still: curvature of the projection would then decide the
+ * direction across. */
 bool pixel_frame_fit(const struct pixel_sums *s, struct pixel_frame *frame) {
     enum { LINE = 100 };
     const double n = (double)s->n;
@@ -68,7 +69,8 @@ bool pixel_frame_fit(const struct pixel_sums *s, struct pixel_frame *frame) {
     return isfinite(size) && size > 0;
 }
 
-/* The trace of the covariance of a position is the same for all directions of the axes. */
+/* Guesses the size of a pixel from the errors of a position in pixels and on the sky: the trace of
+ * their covariance does not depend on the direction of the axes. */
 bool pixel_frame_guess(const struct srcfind_source *row, struct pixel_frame *frame) {
     const double size = DEGREE * hypot(row->e_lon, row->e_lat) / hypot(row->e_x, row->e_y);
     double north[3], east[3];

@@ -1,4 +1,4 @@
-/* Where the pixels of an image are on the sky, as far as the rows of its catalogue tell. */
+/* Where the pixels of an image are on the sky, found from the rows of its catalogue. */
 #ifndef PIXEL_FRAME_H
 #define PIXEL_FRAME_H
 
@@ -28,11 +28,11 @@ void pixel_frame_directions(double lon, double lat, double north[3], double east
 /* Adds a row that has positions in pixels and on the sky. */
 void pixel_sums_add(struct pixel_sums *sums, const struct srcfind_source *row);
 
-/* The frame that fits the rows best. False where they are too few, or all on a line. */
+/* The frame that fits the rows best. False if rows are too few, or all on a line. */
 bool pixel_frame_fit(const struct pixel_sums *sums, struct pixel_frame *frame);
 
-/* The frame of an image whose y axis points to the north and whose x axis points to the west, with
- * pixels as large as the errors of a row's position tell. False where they do not. */
+/* The frame of an image with north up and east left, and with the size of pixels that the errors of
+ * the position of a row tell. False if they do not tell it. */
 bool pixel_frame_guess(const struct srcfind_source *row, struct pixel_frame *frame);
 
 /* Moves a position by pixels. */

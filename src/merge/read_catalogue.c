@@ -1,3 +1,15 @@
+/* How a catalogue in a file is read for merging:
+ *
+ * 1. The readers of input/ give blocks of the table, with the metadata that the format has.
+ * 2. The first block decides the columns: by the options in the file or, without them (CSV), by the
+ *    columns that it has. Tables of Gaussians, planes and bins are refused here.
+ * 3. Each block is turned to rows, checked, and written to the spool, 512 rows at a time.
+ * 4. Gaussians are compared with their sources as they are read: number, island and flux must
+ *    agree.
+ *
+ * Rows in the spool are those that were written, to the last bit. The file is not trusted: a text
+ * with quotes or a cell of another type is an error. Memory does not grow with the number of rows.
+ */
 #include "merge/read_catalogue.h"
 
 #include <errno.h>
@@ -21,10 +33,10 @@ static void take_beam(const struct table_file *table, struct srcfind_image *imag
     if (!beam_is_usable(&size, NAN))
         return;
     image->beam = table->beam;
-    image->beam_pixels = NAN; /* nobody asks for it here */
+    image->beam_pixels = NAN; /* merging does not use it */
 }
 
-/* The names of the coordinates are those of the columns. */
+/* Takes the names of the coordinates from the columns. */
 static void take_coordinates(const struct table_file *table, struct srcfind_image *image) {
     for (const struct frame *f = frames; f < frames + FRAMES; f++) {
         const char *lon = f->columns[SKY_LON], *lat = f->columns[SKY_LAT];
@@ -40,7 +52,7 @@ static int64_t pixels_of(double length) {
     return length >= 1 && length <= INT32_MAX ? (int64_t)length : 0;
 }
 
-/* Copies a text of a header, with `?` for what no header has. */
+/* Copies a text of a header; characters that no header has become `?`. */
 static void take_text(const char *text, char copy[SRCFIND_TEXT]) {
     snprintf(copy, SRCFIND_TEXT, "%s", text);
     for (; *copy; copy++)
@@ -67,7 +79,7 @@ static void take_image(const struct table_file *table, struct read_catalogue *re
 
 /* --- the rows --- */
 
-/* What the columns tell of the options, where nothing else does. */
+/* Takes the options of a file or, if it has none, those that its columns tell. */
 static enum srcfind_status take_options(const struct table_file *table, struct read_catalogue *read,
                                         struct error *error) {
     struct options *o = &read->result.options;
@@ -77,7 +89,7 @@ static enum srcfind_status take_options(const struct table_file *table, struct r
         return error_memory(error, "reading a catalogue");
     o->fit = o->fit || (!table->options && table_file_column(table, "E_Maj"));
     o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
-    if (!table->options && table_file_column(table, "Scale")) /* whichever they were */
+    if (!table->options && table_file_column(table, "Scale")) /* unknown scales */
         o->scales = (struct scales_option){1, {1}};
     if (!table->options && table_file_column(table, "Entry_id"))
         return options_set(o, "at", "a file", error);
@@ -87,7 +99,7 @@ static enum srcfind_status take_options(const struct table_file *table, struct r
 static int64_t integer_at(const struct table_file_column *from, int64_t row, bool *ok) {
     if (from->kind == SRCFIND_INTEGER)
         return from->integers[row];
-    *ok = *ok && from->kind == SRCFIND_REAL && isnan(from->reals[row]); /* a column without any */
+    *ok = *ok && from->kind == SRCFIND_REAL && isnan(from->reals[row]); /* only empty cells */
     return SRCFIND_EMPTY;
 }
 
@@ -98,8 +110,8 @@ static double real_at(const struct table_file_column *from, int64_t row, bool *o
     return !*ok || from->integers[row] == INT64_MIN ? (double)NAN : (double)from->integers[row];
 }
 
-/* Whether a text has only what is in names of sources and in identifiers of entries: quotes and so
- * on would spoil the file that they are merged into. */
+/* Whether a text has only characters of names of sources and of identifiers: others, such as
+ * quotes, would spoil the merged file. */
 static bool is_plain(const char *text) {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._:";
@@ -117,7 +129,7 @@ static const char *text_at(const struct table_file_column *from, int64_t row, si
     return "";
 }
 
-/* Copies n cells of a column, from row `first` on; false if one is of another kind. */
+/* Copies n cells of a column, from row `first` on. False if a cell has another type. */
 static bool copy_column(const struct table_file_column *from, const struct column *column,
                         struct srcfind_source *sources, int64_t first, int64_t n) {
     bool ok = true;
@@ -157,7 +169,7 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
     return SRCFIND_OK;
 }
 
-/* What is no catalogue of an image. */
+/* Refuses tables of srcfind that are no catalogue of an image. */
 static enum srcfind_status check_kind(const char *path, const struct table_file *table,
                                       struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
@@ -195,11 +207,11 @@ struct rows_to_spool {
     const char *path;
     struct read_catalogue *read;
     struct columns columns;
-    int64_t at, n; /* where they are in the spool, and how many */
+    int64_t at, n; /* their offset in the spool, and their number */
     int64_t n_negative;
     bool has_begun, has_lon;
     struct srcfind_source *rows; /* ROWS_AT_ONCE of them */
-    struct sources_of *of;       /* of Gaussians; else NULL */
+    struct sources_of *of;       /* for rows of Gaussians; else NULL */
 };
 
 static enum srcfind_status spool_error(const char *path, struct error *error) {
@@ -208,13 +220,13 @@ static enum srcfind_status spool_error(const char *path, struct error *error) {
                      strerror(errno));
 }
 
-/* The sources of Gaussians, as these are read. */
+/* The sources of Gaussians, read along with the Gaussians. */
 struct sources_of {
     const struct read_catalogue *read;
     struct srcfind_source *rows; /* of the block that begins with row `first` */
     int64_t first, n;
-    int64_t i, k; /* the source that is next, and how many of its Gaussians were read */
-    double total; /* of these */
+    int64_t i, k; /* the next source, and the number of its Gaussians that were read */
+    double total; /* the sum of their fluxes */
 };
 
 /* The next source; NULL: there is none, or it cannot be read. */
@@ -233,8 +245,7 @@ static const struct srcfind_source *next_source(struct sources_of *of) {
                : NULL;
 }
 
-/* Whether a Gaussian is one of the next source, in its place: else the table is of another search.
- */
+/* Whether a Gaussian is the next one of the next source. Else the table is of another search. */
 static bool goes_with(struct sources_of *of, const struct srcfind_source *gaussian) {
     const struct srcfind_source *source = next_source(of);
     if (!source || source->id != of->i + 1 || source->n_gaussians < 1 ||
@@ -257,7 +268,7 @@ static enum srcfind_status other_gaussians(const char *path, struct error *error
                      path);
 }
 
-/* Looks at n rows, which were copied. */
+/* Counts and checks n rows that were copied. */
 static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
     for (int64_t i = 0; i < n; i++) {
         r->has_lon = r->has_lon || isfinite(r->rows[i].lon);
@@ -268,7 +279,7 @@ static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, stru
     return SRCFIND_OK;
 }
 
-/* Begins with the first block, which has what is known beside the rows. */
+/* Takes options and image from the first block, and reserves the spool. */
 static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct table_file *table,
                                       struct error *error) {
     r->has_begun = true;
@@ -287,7 +298,7 @@ static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct tabl
     return SRCFIND_OK;
 }
 
-/* Keeps n rows, which were copied. */
+/* Writes n rows that were copied to the spool. */
 static enum srcfind_status keep_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
     const int64_t at = r->at + r->n * (int64_t)sizeof *r->rows;
     r->n += n;
@@ -324,7 +335,8 @@ static enum srcfind_status read_rows(struct rows_to_spool *r, struct table_file 
     return status;
 }
 
-/* Images without sky coordinates have the columns, too, but no frame, and empty cells. */
+/* Forgets coordinates without a frame: images without sky coordinates have the columns, with empty
+ * cells. */
 static void forget_coordinates(struct srcfind_image *image) {
     if (*image->frame)
         return;
@@ -352,7 +364,8 @@ enum srcfind_status read_catalogue(struct spool *spool, const char *path,
     return status;
 }
 
-/* Each source has as many Gaussians as it says, one at least, in its place, with its flux. */
+/* Each source must have as many Gaussians as its row says, at least one, in the order of the
+ * sources, and they must add up to its flux. */
 enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
                                              struct error *error) {
     struct table_file table;

@@ -7,7 +7,8 @@
 
 #include "input/read_table.h"
 
-/* The columns, and where a source has their values; those of Found and Area are elsewhere. */
+/* The columns, and the members of a source that have their values. Found and Area are read apart.
+ */
 static const struct {
     const char *name;
     size_t offset;
@@ -44,15 +45,14 @@ static bool copy_columns(const struct table_file *table, struct injections *list
     return true;
 }
 
-/* Whether a source has what one has that was added, or was found. */
+/* Whether the values of a source agree with whether it was added and found. */
 static bool is_sound(const struct injection *source) {
     const bool is_true = source->width > 0 && source->snr > 0;
     const bool is_added = source->is_added && source->flux > 0;
     return is_true && (is_added || (!source->is_added && !source->is_found));
 }
 
-/* Finds the widths, which rise, and of each of which there are as many. False where the rows are
- * not so. */
+/* Finds the widths. False unless they rise, with as many sources of each. */
 static bool find_widths(struct injections *list) {
     for (int64_t i = 0; i < list->n; i++) {
         const struct injection *source = &list->all[i];

@@ -1,5 +1,5 @@
-/* Bytes that wait in a temporary file until they are written to a merged catalogue. The file has no
- * name, so that it goes with the process, however that ends. */
+/* Bytes in a temporary file without a name. The end of the process, however it ends, removes the
+ * file. */
 #ifndef SPOOL_H
 #define SPOOL_H
 
@@ -18,14 +18,14 @@ struct spool {
 bool spool_open(struct spool *spool, const char *path);
 void spool_close(struct spool *spool);
 
-/* Leaves room for n bytes, to be written; returns its offset. */
+/* Reserves room for n bytes, to be written later. Returns its offset. */
 int64_t spool_reserve(struct spool *spool, size_t n);
 
-/* Adds n bytes, and sets *offset to where they are. False with errno. Several threads may call this
- * and the next one at the same time. */
+/* Adds n bytes, and sets *offset to their offset. False with errno. Several threads may add, write
+ * and read at the same time. */
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset);
 
-/* Writes n bytes over those at an offset, which were added. False with errno. */
+/* Writes n bytes at an offset that was added or reserved. False with errno. */
 bool spool_write(const struct spool *spool, const void *bytes, size_t n, int64_t offset);
 
 /* Reads n bytes that were added. False with errno. */

@@ -9,7 +9,7 @@
 
 enum { KIND_TEXT = 5 };
 
-/* A row, as writers take it; those of reliability are struct reliability_bin. */
+/* A row of completeness, as writers take it. Rows of reliability are struct reliability_bin. */
 struct completeness_row {
     char kind[KIND_TEXT];
     struct completeness_bin bin;
@@ -60,7 +60,7 @@ static void *make_rows(struct table *table, int64_t n, size_t size) {
     return table->owned.memory;
 }
 
-/* Of an image the bins of S/N and of flux; of a merged table those of flux. */
+/* Makes the bins of S/N and of flux; for many images the bins of flux alone. */
 static bool make_completeness(struct table *table) {
     struct completeness c;
     const bool ok = completeness_count(&table->of->injections, &c);

@@ -1,15 +1,15 @@
-/* Tables that are not of sources: bins of completeness and of reliability, and the sources that
- * were injected for completeness. */
+/* Tables of bins of completeness and of reliability, and of the sources that were injected for
+ * completeness. */
 #ifndef BIN_TABLE_H
 #define BIN_TABLE_H
 
 #include "output/table.h"
 
-/* Makes the table of this kind of a result, which has the injections or, for reliability, the
- * sources. False where memory ran out; the table is to be cleared then, too. */
+/* Makes a table of this kind of a result, which has the injections or, for reliability, the
+ * sources. Clear the table also if this fails. */
 bool bin_table_make(const struct result *result, enum table_kind kind, struct table *table);
 
-/* The same of the completeness of many images: bins of flux alone. */
+/* Makes the table of completeness of many images, which has only bins of flux. */
 bool bin_table_merged(const struct result *result, const struct merged_images *images,
                       struct table *table);
 

@@ -12,8 +12,8 @@
 
 enum { COMMENTARY = 8, MOST_TEXT = 66 }; /* the first column of a comment; the longest text */
 
-/* Adds a card that begins with `length` characters, and has blanks after them; `?` stands for what
- * a card may not have (FITS 4.0, section 3.3.2: printable ASCII alone). */
+/* Adds a card that begins with `length` characters, and has blanks behind them. Characters other
+ * than printable ASCII become `?` (FITS 4.0, section 3.3.2). */
 static void add_card(struct cards *cards, const char *text, size_t length) {
     const int64_t n_bytes = (cards->n + 1) * CARD;
     cards->no_memory = cards->no_memory || !GROW(cards->text, cards->capacity, n_bytes);
@@ -26,7 +26,7 @@ static void add_card(struct cards *cards, const char *text, size_t length) {
         card[i] = card[i] >= ' ' && card[i] <= '~' ? card[i] : '?';
 }
 
-/* Adds a card whose value ends in column 30, where fixed format wants it. */
+/* Adds a card whose value ends in column 30 (fixed format). */
 static void add_value(struct cards *cards, const char *keyword, const char *value) {
     char card[CARD + 1];
     const int length = snprintf(card, sizeof card, "%-8.8s= %20.60s", keyword, value);
@@ -43,7 +43,7 @@ void cards_add_integer(struct cards *cards, const char *keyword, int64_t value) 
     add_value(cards, keyword, text);
 }
 
-/* As FITS has it: E in exponents. */
+/* Writes a number with E in its exponent, as FITS wants it. */
 static void format_real(double value, char text[FORMAT_TEXT]) {
     format_double(value, text);
     for (char *c = text; *c; c++)
@@ -65,7 +65,7 @@ void cards_add_pixel(struct cards *cards, const char *keyword, double value) {
     add_value(cards, keyword, text);
 }
 
-/* Adds a card with a part of a text in quotes; & says that the text goes on. */
+/* Adds a card with a piece of a text in quotes; & at its end says that the text goes on. */
 static void add_quoted(struct cards *cards, const char *keyword, const char *quoted, size_t n,
                        bool goes_on) {
     char card[CARD + 1];
@@ -88,7 +88,7 @@ void cards_add_text(struct cards *cards, const char *keyword, const char *value)
         }
         quoted[n++] = *value;
         if (*value == '\'')
-            quoted[n++] = '\''; /* two stand for one */
+            quoted[n++] = '\''; /* a quote is written twice */
     }
     if (n > 0)
         add_quoted(cards, keyword, quoted, n, false);

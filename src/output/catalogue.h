@@ -1,5 +1,4 @@
-/* The catalogue of srcfind.h, where its members are private: a table, and all tables of its result.
- */
+/* The catalogue of srcfind.h: a table, and the way to the other tables of its result. */
 #ifndef CATALOGUE_H
 #define CATALOGUE_H
 
@@ -8,29 +7,27 @@
 
 struct srcfind_catalogue {
     struct table table;
-    struct catalogues *all; /* those of its result, this one among them */
+    struct catalogues *all; /* all catalogues of its result, this one among them */
 };
 
-/* A result and its tables, which are made when they are asked for: the sources first. */
+/* A result and its tables. The table of sources is made first, others when they are asked for. */
 struct catalogues {
     struct result result;
     struct srcfind_catalogue *made[TABLE_KINDS]; /* NULL: not made yet */
 };
 
-/* Makes a catalogue of sources with an empty result; to be destroyed. NULL where memory ran out. */
+/* Makes a catalogue of sources with an empty result, to be destroyed. NULL where memory ran out. */
 struct srcfind_catalogue *catalogue_create(void);
 void catalogue_destroy(struct srcfind_catalogue *catalogue);
 
-/* Takes columns and rows from the result, which is complete. */
+/* Makes the table of sources, of a result that is now complete. */
 void catalogue_complete(struct srcfind_catalogue *catalogue);
 
-/* A table of the result, which has what it needs; made by the first call. NULL where memory ran
- * out.
- */
+/* A table of the result, which has its rows; made by the first call. NULL where memory ran out. */
 const struct srcfind_catalogue *catalogue_table(struct srcfind_catalogue *catalogue,
                                                 enum table_kind kind);
 
-/* Makes the table of chosen columns, in the place of an earlier one. */
+/* Makes the table of chosen columns, which replaces an earlier one. */
 enum srcfind_status catalogue_choose(struct srcfind_catalogue *catalogue,
                                      const struct column_list *list,
                                      const struct srcfind_catalogue **table, struct error *error);

@@ -8,7 +8,7 @@ static double positive(int64_t number) {
     return number > 0 ? (double)number : (double)NAN;
 }
 
-/* A number that is known where the noise is local. */
+/* A number of local noise; NaN if there is none. */
 static double local(const struct srcfind_background *noise, double number) {
     return noise->box > 0 ? number : (double)NAN;
 }

@@ -1,4 +1,4 @@
-/* What a catalogue says of its image and its noise, as input/metadata.inc lists it. */
+/* The metadata of image and noise in a catalogue, as input/metadata.inc lists them. */
 #ifndef CATALOGUE_METADATA_H
 #define CATALOGUE_METADATA_H
 

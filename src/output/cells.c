@@ -5,7 +5,7 @@
 
 #include "common/format_double.h"
 
-/* The value that the row, or its image, has. */
+/* The value of a cell in its row, or in the image of the row. */
 static union cell_value value_of_row(const struct rows *rows, int64_t row,
                                      const struct column *column) {
     const char *of = column->of_image ? (const char *)rows->images[row]

@@ -1,4 +1,4 @@
-/* Cells: the columns and the rows of a table, and what stands where they meet. */
+/* Cells of a table: its columns, its rows, and the value of each column in each row. */
 #ifndef CELLS_H
 #define CELLS_H
 
@@ -22,29 +22,29 @@ struct column {
     struct srcfind_column shown;
     size_t offset, width;   /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;      /* integers: some may be SRCFIND_EMPTY */
-    bool of_image;          /* its cells are those of the images of rows: see struct row_image */
-    double factor, divisor; /* reals are multiplied or divided by it; 0: they are not */
+    bool of_image;          /* its cells are members of struct row_image */
+    double factor, divisor; /* reals are multiplied or divided by these; 0: they are not */
     const union cell_value *constant; /* of all rows; NULL: the rows have the values */
 };
 
-/* Whether its cells are texts that may have any length, and need quotes. */
+/* Whether the cells of a column are texts of any length, which may need quotes. */
 static inline bool column_is_free_text(const struct column *column) {
     return (column->of_image || column->constant) && column->shown.kind == SRCFIND_STRING;
 }
 
-/* What rows of several images tell of their image: UTF-8 without control characters. A column
- * of_image has the offset of a member. */
+/* The image of a row, in tables of several images. Texts are UTF-8 without control characters. A
+ * column with of_image has the offset of a member. */
 struct row_image {
     char *path, *date_obs;
-    char *plane;      /* of several, as --plane has it; NULL: none is chosen */
+    char *plane;      /* as --plane spells it; NULL: none is chosen */
     double frequency; /* Hz */
 };
 
 /* Rows of a table, as writers take them. */
 struct rows {
-    const void *first; /* struct srcfind_source, or what else the table has */
+    const void *first; /* struct srcfind_source, or the struct of the table's kind */
     size_t row_bytes;
-    const struct row_image *const *images; /* of each row, in tables of several images */
+    const struct row_image *const *images; /* the image of each row, in tables of several images */
     int64_t n;
     bool are_last;
 };

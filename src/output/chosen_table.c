@@ -1,3 +1,15 @@
+/* How the columns of --columns are chosen:
+ *
+ * 1. The offer is what the table of sources has with these options (columns.c), and five columns of
+ *    the image: beam, frequency and path.
+ * 2. Each item of the list takes a column of the offer, by its name in any frame, or makes a
+ *    constant column, of a text, a number or a value of the image.
+ * 3. It is converted to the unit that the item names, and gets the title of the item. A column that
+ *    the image has no unit for is empty.
+ *
+ * Before any image is opened, chosen_table_check refuses names that no table with these options
+ * has, with the option that would add the column or the nearest name, and impossible units. The
+ * rows are those of the result and are not copied; the table owns the list and the constants. */
 #include "output/chosen_table.h"
 
 #include <math.h>
@@ -11,14 +23,14 @@
 #include "input/image.h"
 #include "input/units.h"
 
-/* What the columns of a chosen table point to. */
+/* The memory that the columns of a chosen table point to. */
 struct choice {
     struct column_list list; /* has the names, units and texts of columns */
     union cell_value constants[MOST_COLUMNS];
-    char *path; /* of the image, as it is shown */
+    char *path; /* of the image, as tables show it */
 };
 
-/* The columns that can be chosen, and what they depend on. */
+/* The columns that can be chosen, with the facts that they depend on. */
 struct offer {
     struct column_facts facts;
     struct columns columns;
@@ -32,10 +44,11 @@ static struct offer offer_of(struct column_facts facts) {
 
 /* --- names --- */
 
-/* Stands for a unit that depends on the image, as long as there is none. */
+/* Stands for a unit that depends on the image, while no image is known. */
 static const char UNIT_OF_IMAGE[] = "?";
 
-/* The column of a position has the name that it has in the frame of the image. */
+/* The name of a column in the frame of the image: columns of positions are found under the name of
+ * any frame. */
 static const char *name_in_frame(const char *name, const char *lon_name) {
     for (int f = 0; f < FRAMES; f++)
         for (int i = 0; i < SKY_COLUMNS; i++)
@@ -50,7 +63,7 @@ static const struct column *find_column(const struct offer *offer, const char *n
     return i >= 0 ? &offer->columns.column[i] : NULL;
 }
 
-/* What is known of the image: the same in each row. */
+/* Columns of the image, which have one value in all rows. */
 enum fact { BEAM_MAJ, BEAM_MIN, BEAM_PA, FREQUENCY, IMAGE, FACTS };
 
 static const struct srcfind_column of_facts[FACTS] = {
@@ -75,7 +88,7 @@ static enum fact find_fact(const char *name) {
     return fact;
 }
 
-/* The option with which tables have a column; NULL if none has. */
+/* The option that adds a column; NULL if none does. */
 static const char *option_of(const struct column_facts *given, const char *name) {
     static const struct {
         unsigned with;
@@ -115,14 +128,14 @@ static enum srcfind_status complain_of_name(const struct offer *offer, const cha
                      near ? near : "", near ? "?" : "");
 }
 
-/* Whether a column can be had in a unit; *factor: from its own. */
+/* Whether a column can be converted to a unit; *factor: from its own unit. */
 static bool converts(const struct srcfind_column *column, const char *unit, double *factor) {
     return column->kind == SRCFIND_REAL && column->unit &&
            units_conform(column->unit, unit, factor);
 }
 
-/* Whether a column of an image that lacks sky coordinates, a beam or a unit would have this unit
- * with them: then it is empty. */
+/* Whether a column cannot have a unit only because the image lacks sky coordinates, a beam or a
+ * unit: the column is empty then. */
 static bool lacks_unit(const struct srcfind_image *image, unsigned with, const char *name,
                        const char *unit) {
     if (*image->lon_name && *image->unit && isfinite(image->beam_pixels))
@@ -142,7 +155,7 @@ static enum srcfind_status complain_of_unit(const struct srcfind_column *column,
                      chosen->unit);
 }
 
-/* Checks a name, and the unit of a column that has the same one in all images. */
+/* Checks a name, and the unit of a column unless its own unit depends on the image. */
 static enum srcfind_status check_chosen(const struct offer *offer,
                                         const struct chosen_column *chosen, struct error *error) {
     const struct column *column = find_column(offer, chosen->name);
@@ -178,16 +191,16 @@ enum srcfind_status chosen_table_check(const struct column_list *list,
 
 /* --- columns --- */
 
-/* A choice that is made: columns of the offer become those of the table. */
-struct choosing {
+/* A chosen table that is made: columns of the offer become columns of the table. */
+struct chosen_table {
     const struct result *of;
     const struct offer *offer;
     struct choice *choice;
     struct column *columns; /* of the table */
 };
 
-/* A column whose cells are all the same. */
-static void set_constant(struct choosing *c, int i, const struct srcfind_column *shown,
+/* Makes a column whose cells all have one value. */
+static void set_constant(struct chosen_table *c, int i, const struct srcfind_column *shown,
                          union cell_value value) {
     c->choice->constants[i] = value;
     c->columns[i] =
@@ -196,7 +209,7 @@ static void set_constant(struct choosing *c, int i, const struct srcfind_column 
         c->columns[i].width = *value.text ? strlen(value.text) : 1;
 }
 
-static void set_text_or_number(struct choosing *c, int i) {
+static void set_text_or_number(struct chosen_table *c, int i) {
     const char *text = c->choice->list.columns[i].constant;
     const struct number number = parse_number(text, strlen(text));
     union cell_value value = {.text = text};
@@ -211,7 +224,7 @@ static void set_text_or_number(struct choosing *c, int i) {
     set_constant(c, i, &shown, value);
 }
 
-static void set_fact(struct choosing *c, int i, enum fact fact) {
+static void set_fact(struct chosen_table *c, int i, enum fact fact) {
     const struct srcfind_image *image = &c->of->image;
     const double reals[] = {[BEAM_MAJ] = image->beam.major,
                             [BEAM_MIN] = image->beam.minor,
@@ -223,8 +236,8 @@ static void set_fact(struct choosing *c, int i, enum fact fact) {
     set_constant(c, i, &of_facts[fact], value);
 }
 
-/* Converts the unit of a column, which is one of the list, to that of the list. */
-static enum srcfind_status convert(struct choosing *c, int i, struct error *error) {
+/* Converts a column to the unit that the list names for it, if any. */
+static enum srcfind_status convert(struct chosen_table *c, int i, struct error *error) {
     const struct chosen_column *chosen = &c->choice->list.columns[i];
     struct column *column = &c->columns[i];
     double factor;
@@ -232,7 +245,7 @@ static enum srcfind_status convert(struct choosing *c, int i, struct error *erro
         return SRCFIND_OK;
     if (converts(&column->shown, chosen->unit, &factor)) {
         column->factor = factor >= 1 ? factor : 0;
-        if (factor < 1) /* exact, where the factor is 1e-9 */
+        if (factor < 1) /* exact for a factor such as 1e-9 */
             units_conform(chosen->unit, column->shown.unit, &column->divisor);
     } else if (lacks_unit(&c->of->image, c->offer->facts.with, chosen->name, chosen->unit)) {
         set_constant(c, i, &column->shown, (union cell_value){.real = NAN});
@@ -244,7 +257,8 @@ static enum srcfind_status convert(struct choosing *c, int i, struct error *erro
     return SRCFIND_OK;
 }
 
-/* Positions of another frame do not go under a new name, by which programs know their own. */
+/* Positions of another frame get no new name: a program would take them for positions of its own
+ * frame. */
 static enum srcfind_status check_frame(const struct srcfind_image *image,
                                        const struct chosen_column *chosen, struct error *error) {
     if (!*image->lon_name || strcmp(chosen->title, chosen->name) == 0 ||
@@ -255,7 +269,7 @@ static enum srcfind_status check_frame(const struct srcfind_image *image,
                      image->path, chosen->name, chosen->title, image->lon_name, image->lat_name);
 }
 
-static enum srcfind_status set_column(struct choosing *c, int i, struct error *error) {
+static enum srcfind_status set_column(struct chosen_table *c, int i, struct error *error) {
     const struct chosen_column *chosen = &c->choice->list.columns[i];
     const struct column *column = find_column(c->offer, chosen->name);
     const enum fact fact = find_fact(chosen->name);
@@ -267,7 +281,7 @@ static enum srcfind_status set_column(struct choosing *c, int i, struct error *e
         set_fact(c, i, fact);
     else
         return complain_of_name(c->offer, chosen->name, error);
-    if (!column || strcmp(chosen->title, chosen->name) != 0) /* else it has that of its frame */
+    if (!column || strcmp(chosen->title, chosen->name) != 0) /* else the name of its frame */
         c->columns[i].shown.name = chosen->title;
     const enum srcfind_status status =
         column ? check_frame(&c->of->image, chosen, error) : SRCFIND_OK;
@@ -291,7 +305,7 @@ enum srcfind_status chosen_table_make(const struct result *result, const struct 
     }
     choice->list = *list;
     const struct offer offer = {column_facts_of(&result->options, &result->image), table->columns};
-    struct choosing c = {result, &offer, choice, table->columns.column};
+    struct chosen_table c = {result, &offer, choice, table->columns.column};
     table->kind = TABLE_OF_CHOSEN;
     table->columns.n = list->n;
     table->owned = (struct owned){choice, free_choice};

@@ -61,8 +61,8 @@ static const char *skip_blanks(const char *at) {
     }
 }
 
-/* Copies what there is up to one of these characters, without blanks at its end, and moves behind
- * it. False if there is nothing, or more than fits. */
+/* Copies the text before one of the characters `ends`, without blanks at its end, and moves to the
+ * character. False if the text is empty or too long. */
 static bool take(const char **at, const char *ends, char *copy, size_t size) {
     const size_t length = strcspn(*at, ends);
     if (length == 0 || length >= size)
@@ -81,7 +81,7 @@ static bool is_title(const char *title) {
     return *title && !title[strspn(title, plain)];
 }
 
-/* Reads 'CONSTANT', and moves behind it. It may be empty. */
+/* Reads 'CONSTANT', which may be empty, and moves behind it. */
 static bool take_constant(const char **at, struct chosen_column *column) {
     const char *first = *at + 1;
     const size_t length = strcspn(first, "'");

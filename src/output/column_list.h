@@ -5,13 +5,12 @@
 #include "common/error.h"
 #include "output/columns.h"
 
-/* Room for a name. JSON has room for so many letters in each row; the names of srcfind are shorter.
- */
+/* Room for a name: rows of JSON have room for so many letters. The names of srcfind are shorter. */
 enum { COLUMN_NAME = 28 };
 
 struct chosen_column {
-    char name[COLUMN_NAME];  /* of the catalogue; "" for a constant */
-    char unit[SRCFIND_TEXT]; /* to convert to; "": as it is */
+    char name[COLUMN_NAME];  /* of a column of the catalogue; "" for a constant */
+    char unit[SRCFIND_TEXT]; /* to convert the column to; "": its own */
     char title[COLUMN_NAME]; /* the new name */
     char constant[SRCFIND_TEXT];
 };

@@ -1,3 +1,16 @@
+/* How a table gets its columns:
+ *
+ * 1. columns.inc lists all columns of sources and Gaussians in their order, each with its member of
+ *    struct srcfind_source, its description, and when it is there: by the options and by the kind
+ *    of the table.
+ * 2. Columns of sky positions get the names and UCDs of the frame of the image, and the units
+ *    `map`, `flux` and `size` become units of the image.
+ * 3. Other tables (planes, bins, injections) have lists of their own, and their units are found in
+ *    the same way (columns_add_entries).
+ *
+ * Columns are a function of kind, options, units and frame alone: merged and chosen tables, the
+ * reader of catalogues and the command ask for them without a search. No memory is allocated: there
+ * is room for all columns. */
 #include "output/columns.h"
 
 #include <string.h>
@@ -5,8 +18,9 @@
 #include "input/frame.h"
 #include "input/units.h"
 
-/* Which columns there are: of all rows, of sources alone, with --at, with --deblend, with --scales,
- * with --fit and of all rows or of sources alone, and of Gaussians alone. */
+/* When a column is there: always, in tables of sources, with --at, with --measure-in in tables of
+ * sources, with --deblend, with --scales, with --fit, with --fit in tables of sources, in tables of
+ * Gaussians. */
 enum when {
     ALWAYS,
     SOURCES,
@@ -19,7 +33,7 @@ enum when {
     GAUSSIANS
 };
 
-/* name_column() replaces names that depend on the image's frame and units that depend on its map
+/* name_column() replaces names that depend on the frame of the image, and units that depend on its
  * unit. */
 static const struct entry {
     const char *name, *unit, *ucd;
@@ -54,10 +68,10 @@ static const struct entry {
 #undef WITH_SCALES
 };
 
-/* Descriptions of what columns are with other options. */
+/* Other descriptions of columns, with some options. */
 static const struct {
     size_t offset;
-    const char *fitted, *given, *both, *scaled; /* `scaled` alone, or all but it */
+    const char *fitted, *given, *both, *scaled; /* `scaled` alone, or the others */
 } otherwise[] = {
 #define COLUMN(name, unit, ucd, member, cell, when, description)
 #define OTHERWISE(member, fitted, given, both)                                                     \
@@ -90,9 +104,9 @@ static bool has(const struct column_facts *facts, unsigned option) {
     return (facts->with & option) == option;
 }
 
-/* --- what depends on the image --- */
+/* --- names and units, by the image --- */
 
-/* The unit of a column: its own, or that of the image; NULL for none. */
+/* The unit of a column: its own, or the unit of the image that it names; NULL for none. */
 static const char *unit_of(const char *unit, const struct column_facts *facts) {
     if (unit && strcmp(unit, "map") == 0)
         unit = facts->unit;
@@ -121,9 +135,9 @@ static struct srcfind_column name_column(const struct column_facts *facts, const
     return column;
 }
 
-/* --- what depends on the options --- */
+/* --- columns and descriptions, by the options --- */
 
-/* Positions that are given (--at) are in no island, which could be divided. */
+/* Rows of --at are in no island, and so have no columns of --deblend. */
 static bool is_there(enum when when, const struct column_facts *facts, enum table_kind kind) {
     switch (when) {
     case ALWAYS:
@@ -165,7 +179,7 @@ static const char *describe(const struct entry *e, const struct column_facts *fa
 }
 
 void columns_add(struct columns *columns, const struct column_facts *facts, enum table_kind kind) {
-    const bool has_empty = has(facts, WITH_FIT) || has(facts, WITH_AT); /* else all have pixels */
+    const bool has_empty = has(facts, WITH_FIT) || has(facts, WITH_AT); /* else pixels */
     for (int i = 0; i < ENTRIES; i++) {
         if (!is_there(entries[i].when, facts, kind))
             continue;

@@ -1,5 +1,5 @@
-/* Which columns tables have, and how they are named: a function of the table's kind, of options,
- * and of the image's units and coordinates. */
+/* The columns of a table and their names: a function of its kind, of options, and of units and
+ * coordinates of the image. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
@@ -8,8 +8,7 @@
 
 enum { MOST_COLUMNS = 64 };
 
-/* What the rows of a table are. The columns of TABLE_OF_CHOSEN, whose rows are sources, are those
- * of
+/* The kinds of tables, by their rows. The rows of TABLE_OF_CHOSEN are sources, with the columns of
  * --columns. */
 enum table_kind {
     TABLE_OF_SOURCES,
@@ -28,7 +27,7 @@ struct columns {
     struct column column[MOST_COLUMNS];
 };
 
-/* Options that bring columns; with the others that they imply. */
+/* Options that add columns, each with the options that it implies. */
 enum {
     WITH_AT = 1,
     WITH_DEBLEND = 2,
@@ -37,24 +36,24 @@ enum {
     WITH_MEASURE_IN = 16 | WITH_FIT
 };
 
-/* What columns depend on. */
+/* The facts that columns depend on. */
 struct column_facts {
     unsigned with; /* options: bits as above */
     const char *unit, *flux_unit;
-    const char *lon_name; /* of the image's frame; "": there are no sky coordinates */
+    const char *lon_name; /* in the frame of the image; "": there are no sky coordinates */
 };
 
-/* The options that bring columns, of these: bits as above. */
+/* The bits, as above, of options that add columns. */
 unsigned column_facts_with(const struct options *options);
 
-/* The facts of a search with these options; texts are those of the image. */
+/* The facts of a search with these options; texts point into the image. */
 struct column_facts column_facts_of(const struct options *options,
                                     const struct srcfind_image *image);
 
-/* Adds the columns of a table of sources or of Gaussians. Their units are those of the facts. */
+/* Adds the columns of a table of sources or of Gaussians; their units point into the facts. */
 void columns_add(struct columns *columns, const struct column_facts *facts, enum table_kind kind);
 
-/* A column of another table. `unit` is "map", "flux" or "size" where it depends on the image. */
+/* A column of another table. `unit` is "map", "flux" or "size" if it depends on the image. */
 struct column_entry {
     enum table_kind kind;
     const char *name, *unit, *ucd;
@@ -64,7 +63,7 @@ struct column_entry {
     const char *description;
 };
 
-/* Adds those of n entries that are of the kind. */
+/* Adds the columns of those of n entries that are of this kind. */
 void columns_add_entries(struct columns *columns, const struct column_facts *facts,
                          enum table_kind kind, const struct column_entry *entries, size_t n);
 

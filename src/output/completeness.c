@@ -1,3 +1,15 @@
+/* How bins of completeness are made of injected sources:
+ *
+ * 1. Bins of S/N have fixed edges. The share that was found is weighted, and its error is half of
+ *    Wilson's interval of one sigma (Wilson 1927, JASA 22, 209).
+ * 2. Ratios of fluxes and offsets of positions give a median, and 1.4826 times the median absolute
+ *    deviation, both weighted.
+ * 3. Edges of bins of flux are even in the logarithm, between percentiles of flux / S/N.
+ * 4. In a bin of flux, positions differ in S/N. Those where the S/N is below the injected range
+ *    count as not found, those above it as the brightest bin of S/N.
+ *
+ * In: the list of an image, or of many images with weights (merge/merged_completeness.c). Costs a
+ * sort of the sources for each bin; room for twice the sources of one width. */
 #include "output/completeness.h"
 
 #include <math.h>
@@ -20,8 +32,8 @@ static void sort(struct weighted *values, int64_t n) {
     qsort(values, (size_t)n, sizeof *values, compare);
 }
 
-/* The value below which a share of the weight is, of values in rising order: the mean of two, where
- * it is just between them. NaN for none. */
+/* The value below which a share of the weight lies. Values are in rising order; between two values
+ * it is their mean. NaN without values. */
 static double quantile(const struct weighted *values, int64_t n, double share) {
     double all = 0, below = 0;
     for (int64_t i = 0; i < n; i++)
@@ -56,7 +68,7 @@ static struct robust robust_of(struct weighted *values, int64_t n) {
 
 /* --- a bin --- */
 
-/* The sources of a width, and room for twice as many values. */
+/* The sources of one width, and room for twice as many values. */
 struct group {
     const struct injection *sources;
     int64_t n;
@@ -70,7 +82,8 @@ static bool is_in(const struct group *g, const struct completeness_bin *bin,
     return source->is_added && value >= bin->low && value < bin->high;
 }
 
-/* Sets the share that is found: of n sources, if all have the same weight. */
+/* Sets the share of sources that are found. n: the number of sources of equal weight that have the
+ * same error. */
 static void set_share(const struct group *g, struct completeness_bin *bin) {
     double all = 0, squares = 0, found = 0;
     for (int64_t i = 0; i < g->n; i++) {
@@ -115,7 +128,7 @@ static void fill_bin(const struct group *g, struct completeness_bin *bin) {
 
 /* --- bins of flux --- */
 
-/* How much of a bin is below the S/N that were injected, and above them. */
+/* The shares of a bin below the lowest S/N that was injected, and above the highest. */
 struct shares {
     double below, above;
 };
@@ -159,7 +172,7 @@ static void set_edges(const struct group *g, struct completeness_bin *bins) {
     }
 }
 
-/* bright: the bin of sources with the largest S/N. */
+/* Fills the bins of flux. bright: the bin of the highest S/N. */
 static void fill_flux_bins(const struct group *g, const struct completeness_bin *bright,
                            struct completeness_bin *bins) {
     set_edges(g, bins);
@@ -180,7 +193,7 @@ static void fill_flux_bins(const struct group *g, const struct completeness_bin 
 
 /* --- all bins --- */
 
-/* Fills the bins of a width, all of which have that width. */
+/* Fills the bins of a width. Their `width` is set. */
 static void fill_width(struct group *g, struct completeness_bin *snr,
                        struct completeness_bin *flux) {
     static const double edges[COMPLETENESS_SNR_BINS + 1] = {3, 4, 5, 6, 8, 10, 20, 60};

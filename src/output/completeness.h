@@ -1,4 +1,4 @@
-/* How complete a catalogue is: bins of the sources that were added to its image. */
+/* How complete a catalogue is: bins of the sources that were injected into its image. */
 #ifndef COMPLETENESS_H
 #define COMPLETENESS_H
 
@@ -6,7 +6,8 @@
 
 enum { COMPLETENESS_SNR_BINS = 7, COMPLETENESS_FLUX_BINS = 10 };
 
-/* Added sources of a width with low <= true S/N or total flux < high. What is not known is NaN. */
+/* Injected sources of a width with low <= true S/N or total flux < high. Values that are not known
+ * are NaN. */
 struct completeness_bin {
     double width, low, high;
     int64_t injected, found;
@@ -17,17 +18,17 @@ struct completeness_bin {
     double position_scatter; /* the median absolute deviation */
 };
 
-/* The bins of each width, n of each: first those of S/N, then those of flux. */
+/* The bins of all widths, one width after the other, by S/N and by flux. */
 struct completeness {
     struct completeness_bin *snr, *flux;
     int n_snr, n_flux;
 };
 
-/* The flux bins are equally wide in the logarithm, from 3 times the 10th percentile of flux / S/N
- * over the places to 20 times the 90th. In such a bin places differ in S/N: those where it is
- * between INJECTION_LEAST and INJECTION_MOST count with the share that is found of the sources
- * there, fainter ones as not found, and brighter ones with the share of the last bin of S/N.
- * False where memory ran out. Clear the result also then. */
+/* The bins of flux are equally wide in the logarithm, from 3 times the 10th percentile of flux /
+ * S/N over all positions to 20 times the 90th. A flux has another S/N at each position. Positions
+ * where this S/N is between INJECTION_LEAST and INJECTION_MOST count with the share of their
+ * sources that is found, those of lower S/N as not found, and those of higher S/N with the share of
+ * the last bin of S/N. Clear the result also if this fails. */
 bool completeness_count(const struct injections *injections, struct completeness *completeness);
 void completeness_clear(struct completeness *completeness);
 

@@ -10,7 +10,7 @@ static bool csv_begin(const struct table *table, FILE *stream) {
     return true;
 }
 
-/* Writes a text of an image, in quotes if it needs them. Returns the end. */
+/* Writes a free text, in quotes if it needs them. Returns the end. */
 static char *put_text(const char *text, char *to) {
     const size_t length = strlen(text);
     const bool is_plain =

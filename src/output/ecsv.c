@@ -8,8 +8,7 @@
 #include "output/catalogue_metadata.h"
 #include "output/writer.h"
 
-/* Writes `name: value`, or nothing for an empty text. A string of JSON is one of YAML. False where
- * memory ran out. */
+/* Writes `name: value`, or nothing for an empty text. A string of JSON is a string of YAML, too. */
 static bool write_text(const char *name, const char *text, FILE *stream) {
     if (!text || !*text)
         return true;
@@ -39,7 +38,7 @@ static bool write_column(const struct srcfind_column *column, FILE *stream) {
     return true;
 }
 
-/* Writes a number that YAML 1.1 does not take for a text: 1e-05 has a point there. */
+/* Writes a number with a point: YAML 1.1 takes 1e-05 for a text. */
 static void write_number(double value, FILE *stream) {
     char text[FORMAT_TEXT];
     format_double(value, text);

@@ -21,13 +21,13 @@ enum srcfind_status fits_map_begin(struct fits_map *map, const struct cards *hea
                                    int64_t n_pixels, FILE *file, const char *name,
                                    struct error *error);
 
-/* Writes n values from number `first` on, float32 or integers in the byte order of the host. They
- * are in the other order afterwards, if that is not FITS's. */
+/* Writes n values from number `first` on, float32 or integers in the byte order of the host. The
+ * call may change their byte order in `values`. */
 enum srcfind_status fits_map_put(const struct fits_map *map, int64_t first, int64_t n,
                                  uint32_t *values, struct error *error);
 
-/* Reads the HDU of a file that has an image, complete to the end of its last block, and nothing
- * else, as maps are. False if it has not. The caller clears the HDU, also then. */
+/* Reads the only HDU of a map. False unless the file has one HDU, an image, and ends with its last
+ * block. The caller clears the HDU, also then. */
 bool fits_map_read(const char *path, struct hdu *hdu);
 
 #endif

@@ -1,4 +1,15 @@
-/* A FITS file with a binary table (FITS 4.0, section 7.3). */
+/* The format FITS: a primary HDU without data, and a binary table (FITS 4.0, section 7.3), whose
+ * rows are big-endian (row_bytes.c).
+ *
+ * 1. The header has a TTYPE, TFORM, TUNIT, TUCD and TCOMM for each column, the metadata of the
+ *    catalogue, the header of the image as COMMENT, as PyBDSF writes it, and the options as
+ *    HISTORY.
+ * 2. Rows follow in blocks. The number of rows is known before, so the header is never changed.
+ * 3. Zeros fill the last block of 2880 bytes.
+ *
+ * A file is a catalogue of srcfind if a table has the card SRCFIND and the name of one of its
+ * kinds. It is complete if it has two HDUs and ends with the last block. Other FITS files are never
+ * replaced. */
 #include "output/fits_table.h"
 
 #include <math.h>
@@ -15,7 +26,7 @@
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
-/* The keyword of an item: another one where its keyword does not take its value. */
+/* The keyword of an item: FRAME for a frame that RADESYS cannot have. */
 static const char *keyword_of(const struct metadata_item *item) {
     return strcmp(item->name, "RADESYS") == 0 && !frame_is_radesys(frame_of_name(item->text))
                ? "FRAME"
@@ -65,7 +76,7 @@ static void add_primary(struct cards *cards) {
     cards_end(cards);
 }
 
-/* The name of a table: what its rows are, in large letters. */
+/* Adds EXTNAME: the word for the rows of the table, in capital letters. */
 static void add_extension_name(enum table_kind kind, struct cards *cards) {
     char name[24] = "";
     for (size_t i = 0; i < sizeof name - 1 && table_words[kind].rows[i]; i++)
@@ -79,7 +90,7 @@ static void add_image_header(const struct table *table, struct cards *cards) {
     for (const char *at = table->of->origin.header; at && *at; at += strcspn(at, "\n") + 1) {
         const size_t length = strcspn(at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, at);
-        if (length <= CARD - 8) /* of a longer one, the end would be a line of its own */
+        if (length <= CARD - 8) /* the end of a longer line would become another card */
             cards_add_comment(cards, line);
     }
 }
@@ -119,7 +130,7 @@ static size_t fits_rows(const struct table *table, const struct rows *rows, char
     return (size_t)(to - (unsigned char *)text);
 }
 
-/* Fills the last block. */
+/* Fills the last block with zeros. */
 static void fits_end(const struct table *table, FILE *stream) {
     static const char zeros[FITS_BLOCK];
     size_t widths[MOST_COLUMNS];
@@ -127,12 +138,12 @@ static void fits_end(const struct table *table, FILE *stream) {
     fwrite(zeros, 1, (size_t)((FITS_BLOCK - size % FITS_BLOCK) % FITS_BLOCK), stream);
 }
 
-/* What is in a file, as far as its HDUs can be read. */
+/* The HDUs of a file, as far as they can be read. */
 struct content {
     int n_hdus;
     bool has_catalogue; /* a table of srcfind */
     bool has_other;     /* an image, or another table */
-    bool ends;          /* with the last block of the last HDU */
+    bool ends;          /* the file ends with the last block of the last HDU */
 };
 
 static bool is_catalogue(const struct hdu *hdu) {

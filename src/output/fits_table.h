@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Whether a file is FITS and has an image, or a table that is no catalogue of srcfind. Devices and
- * pipes are not looked into. */
+ * pipes are not read. */
 bool fits_table_is_foreign(const char *path);
 
 #endif

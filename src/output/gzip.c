@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* A piece is a deflate stream of its own that does not end (RFC 1951): flushed to a whole byte,
- * without references to the piece before. One after the other they are one stream. */
+/* A piece is a deflate stream without an end (RFC 1951), flushed to a whole byte, and without
+ * references to the piece before. Pieces one after the other are one stream. */
 enum { RAW = -15, MEMORY = 8, FLUSH_BYTES = 16 };
 
 bool gzip_compress(const char *text, size_t n, struct gzip_piece *piece) {

@@ -16,7 +16,7 @@ struct gzip_piece {
     uint32_t crc; /* of the text */
 };
 
-/* Compresses n bytes; more than 2^31 are an error. False where memory ran out. Clear the piece also
+/* Compresses n bytes. False where memory ran out, or for more than 2^31 bytes. Clear the piece also
  * then. */
 bool gzip_compress(const char *text, size_t n, struct gzip_piece *piece);
 void gzip_clear(struct gzip_piece *piece);
@@ -28,8 +28,8 @@ struct gzip {
     uint32_t crc;
 };
 
-/* Each writes to the file; false, with errno, if that failed. Pieces are added in the order of the
- * text. The file stays open. */
+/* Each call writes to the file; false with errno. Pieces are added in the order of the text. The
+ * file stays open. */
 bool gzip_begin(struct gzip *gzip, FILE *file);
 bool gzip_add(struct gzip *gzip, const struct gzip_piece *piece);
 bool gzip_end(struct gzip *gzip);

@@ -1,6 +1,15 @@
-/* cJSON builds the members before the sources. The sources are many; they are written directly, one
- * per line, from the cells of the CSV format. Numbers are passed to cJSON as text: its own writer
- * treats two doubles that differ in the last bit as equal. */
+/* The format JSON: an object with the members srcfind, image, options, background, detection,
+ * quality, reliability, completeness, notes and columns, and then the rows. Schema:
+ * schema/srcfind.schema.json.
+ *
+ * 1. cJSON builds each member before the rows; it is printed, followed by a line feed, and freed. A
+ *    table of many images has the members images and options instead.
+ * 2. Rows are formatted without cJSON, one a line, from the cells of the CSV format.
+ * 3. For merged catalogues the entry of an image is written alone (json_write_entry).
+ *
+ * Numbers are passed to cJSON as text: its own writer treats two doubles that differ in the last
+ * bit as equal. A value that is not finite, and an empty text, is null. Memory is that of one
+ * member, and of a block of rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +66,7 @@ static cJSON *beam_json(const struct srcfind_image *image) {
     return json_end(&beam);
 }
 
-/* Of an image of a merged table, axes and pixels may not be known: n_axes is 0 then. */
+/* The axes of an image of a merged table may not be known: n_axes is 0 then. */
 static cJSON *image_json(const struct srcfind_image *image) {
     struct json_tree object = json_object();
     const int64_t shape[] = {image->height, image->width};
@@ -203,7 +212,6 @@ static cJSON *completeness_bins_json(const struct completeness_bin *bins, int n)
     return json_end(&array);
 }
 
-/* NULL where memory ran out. */
 static cJSON *completeness_json(const struct result *result) {
     struct completeness c;
     struct json_tree object = json_object();
@@ -218,7 +226,6 @@ static cJSON *completeness_json(const struct result *result) {
     return json_end(&object);
 }
 
-/* The notes on the image and its sources. */
 static cJSON *notes_json(const struct result *result) {
     struct json_tree array = json_array();
     const char *note;
@@ -243,13 +250,13 @@ static cJSON *columns_json(const struct table *table) {
     return json_end(&array);
 }
 
-/* Writes `"name":value,` and deletes the value; false where memory ran out. */
+/* Writes `"name":value,` and deletes the value. */
 static bool write_member(const char *name, cJSON *value, FILE *stream) {
     fprintf(stream, "\"%s\":", name);
     return json_print(value, "", ",\n", stream);
 }
 
-/* Writes what a result says of its image, between `srcfind` and `columns`. */
+/* Writes the members of one image, between `srcfind` and `columns`. */
 static bool write_image(const struct result *result, enum table_kind kind, FILE *stream) {
     const bool is_catalogue = kind == TABLE_OF_SOURCES || kind == TABLE_OF_CHOSEN;
     return write_member("image", image_json(&result->image), stream) &&
@@ -264,7 +271,7 @@ static bool write_image(const struct result *result, enum table_kind kind, FILE 
            write_member("notes", notes_json(result), stream);
 }
 
-/* The same for a table of many images. */
+/* Writes the members of many images, between `srcfind` and `columns`. */
 static bool write_images(const struct table *table, FILE *stream) {
     fputs("\"images\":", stream);
     const bool ok = table->images.write(table->images.context, stream);
@@ -315,7 +322,7 @@ static char *put_null(char *to) {
     return to + 4;
 }
 
-/* Writes a text of an image as a string, and null if empty. Returns the end. */
+/* Writes a free text as a string, null if it is empty. Returns the end. */
 static char *put_string(const char *text, char *to) {
     if (!*text)
         return put_null(to);

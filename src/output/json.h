@@ -1,14 +1,13 @@
-/* Parts of a JSON catalogue for those that are merged. */
+/* The entry of an image in a merged JSON catalogue. */
 #ifndef JSON_H
 #define JSON_H
 
 #include "output/result.h"
 
-/* Writes an object with the members image, background and detection of a result. False where
- * memory ran out. */
+/* Writes an object with the members image, background and detection of a result. */
 bool json_write_entry(const struct result *result, FILE *stream);
 
-/* The same where only the image is known. */
+/* Writes the object of an image of which nothing else is known: other members are null. */
 bool json_write_known(const struct srcfind_image *image, FILE *stream);
 
 #endif

@@ -1,3 +1,15 @@
+/* How maps get their values:
+ *
+ * 1. The labels of each map of islands, sources or a mask are sorted by row, those of smaller
+ *    scales first (label_rows_make): they win where islands of two scales overlap.
+ * 2. Threads take chunks of the image. Background and rms of a chunk are read or interpolated once
+ *    for all maps (cpu/noise_rows.h), and each map computes its values from them, from the pixels,
+ *    from labels and from the model.
+ * 3. Values go to the array of the map, or to their offset in the file.
+ *
+ * All maps are made in one pass over the image; labels alone need no pixels, and none are read.
+ * Each value is computed in double and rounded once, so it does not depend on the number of
+ * threads. Each thread holds a chunk of values. */
 #include "output/map_values.h"
 
 #include <math.h>
@@ -8,7 +20,7 @@
 
 /* --- labels --- */
 
-/* The smallest scale that is larger than this one; infinity if there is none. */
+/* The smallest scale of the labels above `scale`; infinity if there is none. */
 static float next_scale(const struct labels *labels, float scale) {
     float next = INFINITY;
     for (int64_t i = 0; i < labels->n; i++)
@@ -27,7 +39,7 @@ bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64
     for (int64_t y = 0; y < height; y++)
         first[y + 2] += first[y + 1];
     for (float scale = 0; isfinite(scale); scale = next_scale(labels, scale))
-        for (int64_t i = 0; i < labels->n; i++) /* first[y + 1] becomes where row y ends */
+        for (int64_t i = 0; i < labels->n; i++) /* first[y + 1] becomes the end of row y */
             if (labels->runs[i].scale == scale)
                 rows->runs[first[labels->runs[i].run.y + 1]++] = labels->runs[i];
     return true;
@@ -39,8 +51,8 @@ void label_rows_clear(struct label_rows *rows) {
     *rows = (struct label_rows){0};
 }
 
-/* Writes the labels of the pixels [x, x + n) of row y; a pixel that several runs have gets that of
- * the first. */
+/* Writes the labels of the pixels [x, x + n) of row y. A pixel in several runs gets the label of
+ * the first run. */
 static void write_labels(const struct label_rows *rows, int64_t x, int64_t y, int64_t n,
                          uint32_t *values) {
     memset(values, 0, (size_t)n * sizeof *values);
@@ -56,7 +68,7 @@ static void write_labels(const struct label_rows *rows, int64_t x, int64_t y, in
 
 /* --- quantities --- */
 
-/* In double, and rounded once. */
+/* Computes a value in double, and rounds it once. */
 static float quantity_at(enum quantity quantity, struct noise_at noise, double model, float pixel) {
     const double above = (double)pixel - noise.background;
     switch (quantity) {
@@ -100,7 +112,7 @@ static void write_quantity(const struct map_output *o, const struct noise_rows *
     }
 }
 
-/* Writes the mask of pixels in place of their labels. */
+/* Writes the mask of pixels: 1 if a pixel has a label and is not blank. */
 static void write_mask(const struct label_rows *rows, const struct row_part *part,
                        uint32_t *values) {
     write_labels(rows, part->x, part->y, part->n, values);
@@ -114,14 +126,14 @@ static void write_mask(const struct label_rows *rows, const struct row_part *par
 
 /* --- chunks --- */
 
-struct writing {
+struct map_pass {
     const struct map_image *image;
     const struct map_output *outputs;
     int n;
 };
 
-/* Computes what a map has of a chunk. */
-static void compute(const struct writing *w, const struct map_output *o,
+/* Computes the values of a map for a chunk. */
+static void compute(const struct map_pass *w, const struct map_output *o,
                     const struct noise_rows *rows, const struct chunk *chunk, uint32_t *values) {
     const int64_t width = w->image->source->width;
     for (int64_t i = 0; i < chunk->count;) {
@@ -142,8 +154,8 @@ static void compute(const struct writing *w, const struct map_output *o,
     }
 }
 
-/* Makes what all maps have of a chunk; `buffer` has room for its values. */
-static enum srcfind_status write_maps(const struct writing *w, const struct noise_rows *rows,
+/* Writes the values of all maps for a chunk; `buffer` has room for the values of one map. */
+static enum srcfind_status write_maps(const struct map_pass *w, const struct noise_rows *rows,
                                       const struct chunk *chunk, uint32_t *buffer,
                                       struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
@@ -158,7 +170,7 @@ static enum srcfind_status write_maps(const struct writing *w, const struct nois
 
 static enum srcfind_status write_chunk(void *context, int worker, const struct chunk *chunk,
                                        struct error *error) {
-    const struct writing *w = context;
+    const struct map_pass *w = context;
     const struct map_image *image = w->image;
     struct noise_rows rows;
     (void)worker;
@@ -175,7 +187,7 @@ static enum srcfind_status write_chunk(void *context, int worker, const struct c
     return status;
 }
 
-/* Reads nothing. */
+/* Leaves the buffer as it is: labels need no pixels. */
 static const uint32_t *read_nothing(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error) {
     (void)state, (void)first, (void)count, (void)error;
@@ -186,8 +198,8 @@ enum srcfind_status map_outputs_write(const struct map_image *image, struct map_
                                       int n, struct threads *threads, struct error *error) {
     struct map_image read = *image;
     struct pixel_source source = *image->source;
-    struct writing writing = {&read, outputs, n};
-    const struct chunk_work work = {.work = write_chunk, .context = &writing};
+    struct map_pass pass = {&read, outputs, n};
+    const struct chunk_work work = {.work = write_chunk, .context = &pass};
     bool needs_pixels = false;
     for (int k = 0; k < n; k++)
         needs_pixels = needs_pixels || outputs[k].quantity != QUANTITY_LABEL;

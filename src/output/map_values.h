@@ -7,8 +7,9 @@
 #include "measure/model.h"
 #include "output/fits_map.h"
 
-/* (value - background) / rms; value - background - model; the labels of islands or sources; 1 where
- * there is a label, else 0. None: a picture. */
+/* SNR is (value - background) / rms; a residual is value - background - model; labels are those of
+ * islands or of sources; a mask is 1 at labels, else 0. None: a
+ * picture. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,
@@ -20,26 +21,25 @@ enum quantity {
     QUANTITY_NONE
 };
 
-/* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1], those
- * of the smallest scale first. */
+/* Labels of pixels, row by row: row y has runs[first[y]] ... runs[first[y + 1] - 1], smaller scales
+ * first. */
 struct label_rows {
     int64_t *first;
     struct labelled_run *runs;
 };
 
-/* Sorts labels by row, in an image of this height. False where memory ran out. Clear the rows also
- * then. */
+/* Sorts labels by row, in an image of this height. Clear the rows also if this fails. */
 bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height);
 void label_rows_clear(struct label_rows *rows);
 
-/* A map, and where its values go: to a file or to an array of all pixels. Float32 values, NaN where
- * the pixel is blank, an SNR also where the rms is not above 0, but a mask is 0 there; or int32
- * labels, 0 where there is none. */
+/* A map, and the file or the array of all pixels that gets its values. Labels are int32, 0 for
+ * none. Other values are float32: NaN at blank pixels, but 0 in a mask; the SNR is NaN also where
+ * the rms is not above 0. */
 struct map_output {
     enum quantity quantity;
-    struct model model;       /* of model and residual */
-    struct label_rows labels; /* of labels and a mask */
-    struct fits_map file;     /* if there is no array */
+    struct model model;       /* of maps of the model and the residual */
+    struct label_rows labels; /* of maps of labels and of a mask */
+    struct fits_map file;     /* used if `array` is NULL */
     uint32_t *array;
 };
 
@@ -50,7 +50,7 @@ struct map_image {
     struct noise_sources user;
 };
 
-/* Makes n maps with all threads, in one pass. The image is not read for labels alone. */
+/* Makes n maps of an image with all threads, in one pass. */
 enum srcfind_status map_outputs_write(const struct map_image *image, struct map_output *outputs,
                                       int n, struct threads *threads, struct error *error);
 

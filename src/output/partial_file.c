@@ -21,8 +21,8 @@ enum { A_DAY = 24 * 60 * 60 };
 
 /* --- writing --- */
 
-/* Locks a new file. False if another process took it for abandoned before it was locked. An error
- * of a file system without locks is ignored. */
+/* Locks a new file. False if another process took the file for abandoned, and removed it, before
+ * the lock. Errors of file systems without locks are ignored. */
 static bool lock_new(int descriptor) {
     struct stat info;
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

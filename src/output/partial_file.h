@@ -1,6 +1,6 @@
-/* A temporary file in the directory of a catalogue or map, which is written to this file. The file
- * is then renamed. The file is locked while a process writes to it, so that files that killed
- * processes left can be recognised. */
+/* A temporary file in the directory of a catalogue or map. The catalogue is written to it, and it
+ * is then renamed. It is locked while a process writes, so that files of killed processes can be
+ * recognised. */
 #ifndef PARTIAL_FILE_H
 #define PARTIAL_FILE_H
 
@@ -21,12 +21,12 @@ bool partial_file_open(const char *path, struct partial_file *file);
 /* Closes the file and renames it to the path. On an error it is removed; false with errno set. */
 bool partial_file_finish(struct partial_file *file, const char *path);
 
-/* Closes the stream and renames the file to the path, but keeps its descriptor, and the lock on it:
- * returns it, to be closed, at the end of the file. -1 with errno set on an error; the file is then
- * removed. */
+/* Closes the stream and renames the file to the path, but keeps its descriptor with the lock.
+ * Returns the descriptor, at the end of the file, to be closed; -1 with errno set on an error, and
+ * the file is removed. */
 int partial_file_keep(struct partial_file *file, const char *path);
 
-/* Removes the file, but keeps it open, for reading, too: returns its descriptor, to be closed. -1
+/* Removes the file, but keeps it open, for reading, too. Returns its descriptor, to be closed; -1
  * with errno set on an error. */
 int partial_file_forget(struct partial_file *file);
 

@@ -26,21 +26,21 @@ static bool is_coordinate(const char *card, int n_axes) {
     return keyword_fits_one(card, patterns, sizeof patterns / sizeof *patterns, n_axes);
 }
 
-/* Whether a card makes a coordinate depend on an axis that the image does not have: PC1_3 in an
- * image of two. */
+/* Whether a card makes a coordinate depend on an axis that the map does not have: PC1_3 in a map of
+ * two axes. */
 static bool needs_other_axis(const char *card, int n_axes) {
     return (keyword_fits(card, "CD#_*", n_axes) || keyword_fits(card, "PC#_*", n_axes)) &&
            !is_coordinate(card, n_axes) && header_card_is_number(card) &&
            parse_in_c_locale(card + VALUE_COLUMN, NULL) != 0;
 }
 
-/* Whether the value of a card must be a number: all but names are. */
+/* Whether the value of a card must be a number: names are texts, all others numbers. */
 static bool wants_number(const char *card) {
     return strncmp(card, "CR", 2) == 0 || strncmp(card, "CD", 2) == 0 ||
            strncmp(card, "PC", 2) == 0 || strncmp(card, "PV", 2) == 0;
 }
 
-/* Whether an axis is one of two that make a position on the sky. */
+/* Whether the axis of a keyword is a longitude or a latitude. */
 static bool is_celestial(const struct header *header, const char *keyword) {
     char type[SRCFIND_TEXT] = "";
     header_text(header, keyword, type, sizeof type);
@@ -65,9 +65,9 @@ static bool is_cut_axis(const char *card, int n_axes) {
     return keyword_fits(card, "CRPIX#", n_axes) && !keyword_fits(card, "CRPIX#", 2);
 }
 
-/* Copies the coordinates card by card, so that programs read the same of both; the planes that are
- * not searched are cut off. Coordinates on the sky that srcfind could not read, or of which one
- * axis is not in the plane, are left out: programs refuse them. */
+/* Copies the coordinates card by card, so that programs read the same from map and image. Other
+ * planes are cut off. Sky coordinates that srcfind could not read, or with one axis outside the
+ * plane, are left out: programs refuse them. */
 static void copy_coordinates(struct cards *cards, const struct image *image,
                              const struct srcfind_image *metadata) {
     const struct header *header = &image->hdu.header;
@@ -91,7 +91,7 @@ static void copy_coordinates(struct cards *cards, const struct image *image,
     free(usable);
 }
 
-/* The image's axes; those beyond the plane have one pixel. */
+/* Adds the axes of the image; those beyond the plane get one pixel. */
 static void add_shape(struct cards *cards, const struct srcfind_image *metadata) {
     cards_add_integer(cards, "NAXIS", metadata->n_axes);
     cards_add_integer(cards, "NAXIS1", metadata->width);

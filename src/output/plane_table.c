@@ -39,11 +39,11 @@ static const struct column_entry entries[] = {
 
 struct plane_rows {
     const struct result *result;
-    char **paths;             /* of its planes, as they are shown */
+    char **paths;             /* the file of each plane, as tables show it */
     struct row_image *images; /* of each plane */
 };
 
-/* Puts rows together: row i is that of source i / n and plane i % n. */
+/* Puts rows together: row i has source i / n in plane i % n. */
 static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
                       const struct row_image **images) {
     const struct plane_rows *r = context;
@@ -64,7 +64,7 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
 
 /* --- what is shown of images --- */
 
-/* Sets what is shown, and the widths of the columns. */
+/* Sets the texts of the planes, and the widths of their columns. */
 static bool show_images(struct plane_rows *r, struct columns *columns) {
     const struct measured_planes *t = &r->result->planes;
     size_t path_bytes = 1, date_bytes = 1;

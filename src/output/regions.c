@@ -20,9 +20,9 @@ static bool reg_begin(const struct table *table, FILE *stream) {
     return true;
 }
 
-/* DS9's angle is that of the first axis from the x axis, which points west: 90 degrees before
- * north, and before the y axis. Its pixels are counted from 1. A frame holds for
- * the lines that follow, too: after a source in pixels comes that of the others again. */
+/* DS9 turns the first axis from the x axis, which points west, so its angle is 90 degrees more than
+ * from north or from the y axis. It counts pixels from 1. A frame applies to all lines that follow:
+ * after a source in pixels the frame of the others is written again. */
 static char *reg_row(const struct table *table, const struct srcfind_source *source, char *to) {
     const bool on_sky = ellipses_are_on_sky(&table->of->image, source);
     const struct ellipse e = ellipses_of_source(&table->of->image, source, on_sky);

@@ -1,5 +1,5 @@
-/* How many of the sources are real, by their S/N: noise makes as many negative ones as false
- * positive ones, if it is symmetric. */
+/* The share of sources that are real, by S/N: symmetric noise makes as many negative sources as
+ * false positive ones. */
 #ifndef RELIABILITY_H
 #define RELIABILITY_H
 
@@ -9,9 +9,9 @@ enum { RELIABILITY_BINS = 8 };
 
 /* Sources with low <= S/N < high. */
 struct reliability_bin {
-    double low, high; /* infinite: there is no upper end */
+    double low, high; /* high is infinite in the last bin */
     int64_t positive, negative;
-    double reliability; /* 1 - negative / positive; NaN without a positive one */
+    double reliability; /* 1 - negative / positive; NaN without a positive source */
 };
 
 /* Counts the sources of a result with the option negative, by |Pix_SNR| or, without a fit,

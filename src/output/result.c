@@ -16,8 +16,8 @@ void sources_clear(struct sources *sources) {
 
 /* --- Gaussians --- */
 
-/* Puts the Gaussians of a source at row n; parts: those of sources that have several, from the next
- * one on. Returns how many they are. */
+/* Puts the Gaussians of a source at row n. parts: rows of Gaussians, those of this source first.
+ * Returns how many of them it took: none for a source of one Gaussian. */
 static int64_t put_gaussians(const struct srcfind_source *source,
                              const struct srcfind_source *parts, struct srcfind_source *rows,
                              int64_t n) {

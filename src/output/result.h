@@ -1,4 +1,5 @@
-/* A result: what a search found, apart from what a writer writes of it. */
+/* A result: all that a search found in an image. Tables (table.h) say which of it a writer writes.
+ */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -13,11 +14,11 @@
 #include "measure/plane_fluxes.h"
 #include "options/options.h"
 
-/* What the pixels of an image can be labelled by. */
+/* Labels of pixels are numbers of islands or of sources. */
 enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
 
-/* The rows of sources, and with a fit the Gaussians, and rows of those of sources that have
- * several, both in the order of the sources. */
+/* The rows of sources. With a fit also all Gaussians, and rows for the Gaussians of sources that
+ * have several (`parts`), both in the order of the sources. */
 struct sources {
     struct srcfind_source *rows;
     int64_t n, n_negative; /* the negative ones are the last, and count as sources */
@@ -26,13 +27,13 @@ struct sources {
     struct srcfind_source *parts;
     int64_t n_parts;
     struct labels labels[LABEL_KINDS];
-    unsigned has_labels;              /* 1 << kind for those that were kept */
+    unsigned has_labels;              /* 1 << kind for the labels that were kept */
     struct entries_left_out left_out; /* with the option at */
 };
 
 void sources_clear(struct sources *sources);
 
-/* The rows of the Gaussians, which are *n; to be freed. NULL where memory ran out. */
+/* A row for each Gaussian, *n in all; to be freed. NULL where memory ran out. */
 struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n);
 
 /* A plane in which sources were measured, of another image. */
@@ -67,11 +68,11 @@ struct result {
     struct image_origin origin;
     struct options options;
     struct srcfind_background background;
-    struct noise_map noise;           /* what maps of the image are made of */
+    struct noise_map noise;           /* for maps of the image */
     struct noise_map detection_noise; /* of the image for detection, if there is one */
-    struct blanks *blanks; /* of the images and maps together; NULL: the image is alone */
+    struct blanks *blanks; /* of image, mask and maps together; NULL: the image is alone */
     struct srcfind_quality quality;
-    char *notes; /* one after another, and an empty one; NULL: none */
+    char *notes; /* texts, each with a NUL, and an empty one at the end; NULL: none */
     struct sources sources;
     struct injections injections;  /* with the option completeness */
     struct measured_planes planes; /* with the option measure-in */
@@ -82,7 +83,7 @@ struct result {
 /* Frees what a result owns. */
 void result_clear(struct result *result);
 
-/* Note i (from 0) on what looks wrong; NULL after the last one. */
+/* Note i, from 0; NULL after the last one. */
 const char *result_note(const struct result *result, int i);
 
 #endif

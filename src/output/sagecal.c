@@ -7,8 +7,8 @@
 
 enum { ROW_BYTES = 20 * FORMAT_TEXT };
 
-/* SAGECal cannot transform a Gaussian whose minor axis is 0: a thousandth of the major one is as
- * good as none. */
+/* SAGECal cannot transform a Gaussian whose minor axis is 0. A thousandth of the major axis makes
+ * no difference. */
 static const double LEAST_AXIS = 1e-3;
 
 static bool sagecal_begin(const struct table *table, FILE *stream) {
@@ -24,8 +24,8 @@ static char *add_name(const struct sky_row *row, char *to) {
     return format_add_integer(format_add_text(to, "g"), row->number);
 }
 
-/* SAGECal reads degrees, minutes and seconds as reals, and takes the sign of all three from the
- * degrees, of which -0 is no negative number. So between 0 and -1 degrees these have it all. */
+/* SAGECal reads degrees, minutes and seconds as reals, and takes the sign from the degrees, where
+ * -0 is not negative. So between 0 and -1 degrees the whole declination is written as degrees. */
 static char *add_declination(char *to, double lat) {
     const struct sexagesimal dec = sky_model_degrees(lat);
     if (dec.is_negative && dec.whole == 0) {
@@ -37,9 +37,8 @@ static char *add_declination(char *to, double lat) {
                                DEC_PARTS);
 }
 
-/* eX and eY are half of the FWHM, and the angle eP of the major axis is 0 in the west, where
- * that of a catalogue is -90 degrees. An index is that of natural logarithms, too, which are
- * proportional to others. */
+/* eX and eY are half of the FWHM. The angle eP of the major axis is 0 in the west, where the angle
+ * of a catalogue is -90 degrees. A spectral index is the same with natural logarithms. */
 static char *add_row(const struct sky_row *row, char *to) {
     const double radian = M_PI / 180, least = LEAST_AXIS * row->major;
     const double shape[] = {row->major * radian / 2, fmax(row->minor, least) * radian / 2,
@@ -64,7 +63,8 @@ static size_t sagecal_rows(const struct table *table, const struct rows *rows, c
     return (size_t)(to - text);
 }
 
-/* One cluster a patch, with its number, or number 1 for all; each has one solution at a time. */
+/* Writes a cluster for each patch, with its number, or cluster 1 for all. Each cluster has one
+ * solution at a time. */
 static void sagecal_clusters(const struct table *model, FILE *stream) {
     const struct sky_row *rows = model->rows;
     char name[ROW_BYTES];

@@ -1,3 +1,15 @@
+/* How a file is saved:
+ *
+ * 1. Symbolic links are followed, so that the target of a link is replaced.
+ * 2. A temporary file is written in the directory of the target, locked (partial_file.c).
+ * 3. If all bytes were written, it is renamed to the target; else it is removed. Devices and pipes
+ *    are written directly.
+ * 4. A sky model with a file beside it (SAGECal's clusters) gets its name last: both are there, or
+ *    neither.
+ *
+ * A reader of the path always sees the earlier file or the complete new one. Files are not synced
+ * to the disk; save_is_whole finds those that a power failure cut, by their first and last bytes.
+ * Checking a compressed file costs a read of all of it. */
 #define _GNU_SOURCE /* asprintf */
 #include "output/save.h"
 
@@ -24,8 +36,8 @@ static enum srcfind_status write_rows(const struct table *table, const struct wr
                      table_words[table->kind].what, strerror(errno ? errno : ENOMEM));
 }
 
-/* Sets *listed to what a writer writes: the table or, in *model, the sky model of its result. The
- * model is to be cleared, also after an error. */
+/* Sets *listed to the table to be written: the table itself or, for sky models, *model, which is
+ * made of its result. Clear the model also after an error. */
 static enum srcfind_status list_rows(const struct table *table, const struct writer *writer,
                                      struct table *model, const struct table **listed,
                                      struct error *error) {
@@ -125,14 +137,14 @@ static bool is_compressed(const char *path) {
     return path_ends_with(path, ".gz");
 }
 
-/* A file that is saved once the catalogue is written, before that has its name. */
+/* A file beside the catalogue, saved after the catalogue is written and before it gets its name. */
 struct save_first {
     const struct save_content *content;
     const char *path;
     bool is_saved;
 };
 
-/* What write_rows needs. */
+/* The arguments of write_rows. */
 struct table_content {
     const struct table *table;
     const struct writer *writer;
@@ -161,7 +173,7 @@ static enum srcfind_status save_table(const struct table *table, const struct wr
     return save_whole(&content, path, error);
 }
 
-/* --- what belongs beside a sky model --- */
+/* --- the file beside a sky model --- */
 
 char *save_beside(const struct writer *writer, const char *path) {
     const bool has_own = path_ends_with(path, writer->format.suffixes[0]);
@@ -189,7 +201,7 @@ enum srcfind_status save_check_form(const struct writer *writer, const char *pat
     return SRCFIND_OK;
 }
 
-/* What write_beside needs. */
+/* The arguments of write_beside. */
 struct beside_content {
     const struct beside *beside;
     const struct table *model;
@@ -206,7 +218,7 @@ static enum srcfind_status write_beside(void *context, FILE *stream, const char 
                      c->beside->what, strerror(errno ? errno : EIO));
 }
 
-/* Saves a catalogue and, before it has its name, what belongs beside it. */
+/* Saves a sky model and the file beside it. If one cannot be saved, neither is. */
 static enum srcfind_status save_both(const struct table *model, const struct writer *writer,
                                      struct threads *threads, const char *path,
                                      struct error *error) {
@@ -219,7 +231,7 @@ static enum srcfind_status save_both(const struct table *model, const struct wri
     enum srcfind_status status = save_check(beside, writer->beside->what, error);
     if (status == SRCFIND_OK)
         status = save_table(model, writer, threads, path, &first, error);
-    if (status != SRCFIND_OK && first.is_saved) /* the catalogue was written, and has no name */
+    if (status != SRCFIND_OK && first.is_saved) /* the catalogue did not get its name */
         unlink(beside);
     free(beside);
     return status;
@@ -246,7 +258,7 @@ void save_clean(const char *path) {
 
 /* --- existing catalogues --- */
 
-/* Whether a compressed catalogue is whole: to know, it has to be read to its end. */
+/* Whether a compressed catalogue is complete. It is read to its end. */
 static bool compressed_is_whole(const struct writer *writer, const char *first_bytes,
                                 const char *path) {
     const size_t n_first = strlen(first_bytes), n_last = strlen(writer->last);

@@ -9,10 +9,10 @@ enum srcfind_status save_stream(const struct table *table, const struct writer *
                                 struct threads *threads, FILE *stream, const char *name,
                                 struct error *error);
 
-/* What a file is to hold. */
+/* The content of a file. */
 struct save_content {
     const char *what; /* for messages: "catalogue" */
-    /* Writes all of it to a stream and flushes it. Messages call the stream `name`. */
+    /* Writes the content to a stream and flushes it. Messages call the stream `name`. */
     enum srcfind_status (*write)(void *context, FILE *stream, const char *name,
                                  struct error *error);
     void *context;
@@ -23,21 +23,21 @@ struct save_content {
 enum srcfind_status save_whole(const struct save_content *content, const char *path,
                                struct error *error);
 
-/* Checks that a catalogue at this path replaces no FITS file but a catalogue of srcfind. Messages
- * call it `what`: "catalogue". */
+/* Checks that no FITS file other than a catalogue of srcfind is at this path. Messages call the new
+ * file `what`: "catalogue". */
 enum srcfind_status save_check(const char *path, const char *what, struct error *error);
 
-/* Checks that a path suits a format: sky models are not compressed, and what belongs beside one
- * needs a name. */
+/* Checks that a path suits a format: sky models are not compressed, and one with a file beside it
+ * needs a path with a name. */
 enum srcfind_status save_check_form(const struct writer *writer, const char *path,
                                     struct error *error);
 
-/* The path of what belongs beside a table, whose writer tells it: STEM.cluster; to be freed.
- * NULL where memory ran out. */
+/* The path of the file beside a table, by its writer: STEM.cluster; to be freed. NULL where memory
+ * ran out. */
 char *save_beside(const struct writer *writer, const char *path);
 
-/* Saves a table, as save_whole does; before it what belongs beside it, which is removed again
- * if the catalogue cannot be saved. */
+/* Saves a table as save_whole does, and the file beside it, if its writer has one. If the table
+ * cannot be saved, the file beside it is removed. */
 enum srcfind_status save_file(const struct table *table, const struct writer *writer,
                               struct threads *threads, const char *path, struct error *error);
 

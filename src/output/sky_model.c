@@ -1,3 +1,14 @@
+/* How a sky model is made:
+ *
+ * 1. The image must have ICRS or FK5 of 2000, a frequency, a beam, and fluxes in Jy; the catalogue
+ *    must have been fitted.
+ * 2. Each Gaussian of a positive source with a position is a row: with the size less the beam, the
+ *    flux at the reference frequency, and the spectral index of --measure-in or of the option.
+ * 3. Rows of --at with one number become the Gaussians of one source.
+ * 4. The first row of each patch (a source, an island, or all) gets the centre of the patch.
+ *
+ * The formats (skymodel.c, sagecal.c) write the rows. Rows always stay in the order of the sources,
+ * but for those of --at, which are sorted. The rows are in memory, 112 bytes each. */
 #include "output/sky_model.h"
 
 #include <math.h>
@@ -7,7 +18,7 @@
 #include "backend/tensor.h"
 #include "input/frame.h"
 
-/* --- what an image must have --- */
+/* --- checks of the image --- */
 
 static const char *name_of(const struct srcfind_image *image) {
     return *image->path ? image->path : "the image";
@@ -54,15 +65,14 @@ static enum srcfind_status check_image(const struct srcfind_image *image, const 
 
 /* --- rows --- */
 
-/* Rows that are added. */
-struct listing {
+/* The rows of a model. */
+struct sky_list {
     const struct result *result;
     struct sky_row *rows;
     int64_t n;
 };
 
-/* What is known of the spectrum of a source: its flux at the frequency is `scale` times that in the
- * image. */
+/* The spectrum of a source: its flux at the frequency is `scale` times its flux in the image. */
 struct source_spectrum {
     double frequency, index, scale;
 };
@@ -86,8 +96,8 @@ static struct tensor tensor_of(double major, double minor, double angle) {
     return tensor_of_axes(&axes);
 }
 
-/* The size of a source with moments, which have the beam in them: second moments of Gaussians that
- * are convolved add up. */
+/* Takes the beam out of the size of a source that was not fitted: second moments of Gaussians add
+ * up in a convolution. */
 static void take_beam_out(const struct srcfind_beam *beam, const struct srcfind_source *source,
                           struct sky_row *row) {
     const struct tensor all = tensor_of(source->major, source->minor, source->angle);
@@ -113,9 +123,9 @@ static void set_size(const struct srcfind_beam *beam, const struct srcfind_sourc
     }
 }
 
-/* Adds a Gaussian of a source, unless it is negative, or its position or flux is not known. One
- * whose size is not known is a point. */
-static void add_gaussian(struct listing *l, const struct srcfind_source *gaussian, int64_t number,
+/* Adds a Gaussian of a source, unless its flux is not positive or its position not known. A
+ * Gaussian without a size becomes a point. */
+static void add_gaussian(struct sky_list *l, const struct srcfind_source *gaussian, int64_t number,
                          const struct source_spectrum *spectrum) {
     const double flux = gaussian->total_flux * spectrum->scale;
     if (!isfinite(gaussian->lon) || !isfinite(gaussian->lat) || !isfinite(flux) || !(flux > 0))
@@ -132,12 +142,12 @@ static void add_gaussian(struct listing *l, const struct srcfind_source *gaussia
     set_size(&l->result->image.beam, gaussian, row);
 }
 
-/* How many of the parts of a catalogue are a source's. Given positions have no such number. */
+/* How many rows of `parts` belong to a source. */
 static int64_t count_parts(const struct srcfind_source *source) {
     return source->n_gaussians > 1 ? source->n_gaussians : 0;
 }
 
-static void add_source(struct listing *l, const struct srcfind_source *source,
+static void add_source(struct sky_list *l, const struct srcfind_source *source,
                        const struct srcfind_source *parts) {
     const struct source_spectrum spectrum = spectrum_of(l->result, source);
     const int64_t several = count_parts(source);
@@ -147,7 +157,7 @@ static void add_source(struct listing *l, const struct srcfind_source *source,
         add_gaussian(l, several ? &parts[i] : source, i + 1, &spectrum);
 }
 
-static void add_sources(struct listing *l) {
+static void add_sources(struct sky_list *l) {
     const struct sources *sources = &l->result->sources;
     const struct srcfind_source *part = sources->parts;
     for (int64_t i = 0; i < sources->n; i++) {
@@ -164,9 +174,9 @@ static int by_source(const void *a, const void *b) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Entries of a catalogue that was given may have one number several times, as Gaussians of a source
- * have, and in any order: they become those of one source. */
-static void number_entries(struct listing *l) {
+/* In a catalogue of --at several entries may have one number, in any order. They become the
+ * Gaussians of one source. */
+static void number_entries(struct sky_list *l) {
     for (int64_t i = 0; i < l->n; i++)
         l->rows[i].number = i;
     qsort(l->rows, (size_t)l->n, sizeof *l->rows, by_source);
@@ -189,8 +199,8 @@ int64_t sky_model_patch(const struct options *options, const struct sky_row *row
     }
 }
 
-/* Sets the centre of n rows in the first of them: that of their unit vectors, weighted by flux,
- * which does not care where right ascension is 0. */
+/* Sets the centre of a patch of n rows in its first row: the mean of their unit vectors, weighted
+ * by flux. So a patch may lie across right ascension 0. */
 static void set_centre(struct sky_row *rows, int64_t n) {
     const double radian = M_PI / 180;
     double x = 0, y = 0, z = 0;
@@ -205,8 +215,8 @@ static void set_centre(struct sky_row *rows, int64_t n) {
     rows->patch_lat = n > 1 ? atan2(z, hypot(x, y)) / radian : rows->lat;
 }
 
-/* Rows of a source or an island follow each other. */
-static void find_patches(struct listing *l) {
+/* Finds the patches: the rows of a source, and of an island, follow each other. */
+static void find_patches(struct sky_list *l) {
     for (int64_t first = 0, end; first < l->n; first = end) {
         const int64_t patch = sky_model_patch(&l->result->options, &l->rows[first]);
         for (end = first + 1; end < l->n; end++)
@@ -228,7 +238,7 @@ enum srcfind_status sky_model_make(const struct result *result, const char *form
     if (status != SRCFIND_OK)
         return status;
     const int64_t most = result->sources.n + result->sources.n_parts;
-    struct listing l = {result, malloc((size_t)most * sizeof *l.rows + 1), 0};
+    struct sky_list l = {result, malloc((size_t)most * sizeof *l.rows + 1), 0};
     if (!l.rows)
         return error_memory(error, "listing a sky model");
     add_sources(&l);
@@ -243,7 +253,7 @@ enum srcfind_status sky_model_make(const struct result *result, const char *form
 
 /* --- text --- */
 
-/* Rounds first, so that no 60 seconds are left. */
+/* Splits a rounded number, so that there are never 60 seconds. */
 static struct sexagesimal split(int64_t value, int64_t parts) {
     const int64_t size = value < 0 ? -value : value;
     return (struct sexagesimal){value < 0, size / (3600 * parts), size / (60 * parts) % 60,

@@ -1,5 +1,5 @@
-/* Sky models: the Gaussians of positive sources, as programs for calibration predict them. What
- * the formats have in common is here; each writes its rows as it wants them. */
+/* Sky models: the Gaussians of positive sources, for programs that calibrate. This is common to all
+ * formats; each formats its own rows. */
 #ifndef SKY_MODEL_H
 #define SKY_MODEL_H
 
@@ -14,24 +14,25 @@ struct sky_row {
     double flux;                 /* Jy, at the frequency */
     double major, minor, angle;  /* FWHM in degrees; north through east; 0 of a point */
     double frequency, index;     /* Hz; S = flux (nu / frequency)^index */
-    bool begins_patch;           /* it is the first one of a patch */
-    double patch_lon, patch_lat; /* of this one: its centre, weighted by flux */
+    bool begins_patch;           /* it is the first row of a patch */
+    double patch_lon, patch_lat; /* of the patch that it begins: the centre, weighted by flux */
 };
 
-/* Makes the table of a result, whose rows are these; `format` is for messages. Errors: the result
- * has no Gaussians, or its image lacks what such a model needs. */
+/* Makes the table of a result with rows of struct sky_row. `format` is for messages. Errors: the
+ * result has no Gaussians, or its image has no coordinates, frequency, beam or Jy. */
 enum srcfind_status sky_model_make(const struct result *result, const char *format,
                                    struct table *model, struct error *error);
 
-/* Row i of those that a writer gets. */
+/* Row i of a block of rows. */
 static inline const struct sky_row *sky_model_row(const struct rows *rows, int64_t i) {
     return (const struct sky_row *)rows->first + i;
 }
 
-/* The number of its patch, by the option patches: that of its source or island; 0 without. */
+/* The number of the patch of a row, by the option patches: the number of the source or of the
+ * island; 0 without patches. */
 int64_t sky_model_patch(const struct options *options, const struct sky_row *row);
 
-/* An angle in sexagesimal numbers, whose last one is in units of 1 / parts. */
+/* An angle in sexagesimal numbers; `part` counts fractions of a second, 1 / parts each. */
 struct sexagesimal {
     bool is_negative;
     int64_t whole, minutes, seconds, part;

@@ -2,13 +2,13 @@
 #include "output/sky_model.h"
 #include "output/writer.h"
 
-enum { ROW_BYTES = 20 * FORMAT_TEXT }; /* with the line of a patch */
+enum { ROW_BYTES = 20 * FORMAT_TEXT }; /* of a row with the line of its patch */
 
 static bool has_patches(const struct table *table) {
     return table->of->options.patches > PATCHES_NONE;
 }
 
-/* Rows have all values, so that the defaults are for those that a user adds. */
+/* Rows have all values; the defaults are for rows that a user adds. */
 static bool skymodel_begin(const struct table *table, FILE *stream) {
     char frequency[FORMAT_TEXT], index[FORMAT_TEXT];
     format_double(table->of->image.frequency, frequency);

@@ -1,5 +1,4 @@
-/* A table: columns and rows, as writers take them. The rows are in memory, or a store reads them.
- */
+/* A table: columns and rows, as writers take them. Its rows are in memory, or read from a store. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -8,8 +7,8 @@
 #include "output/columns.h"
 #include "output/result.h"
 
-/* Rows that are not in memory: a merged catalogue keeps them in a file, and those of planes are put
- * together when they are written. */
+/* Rows that are not in memory: a merged catalogue keeps its rows in a file, and rows of planes are
+ * put together as they are written. */
 struct row_store {
     void *context;
     /* Reads the rows from `first` on, as many as the arrays take, with their images. False with
@@ -21,13 +20,13 @@ struct row_store {
 /* The images of a table of many. */
 struct merged_images {
     int64_t n;           /* 0: the table is of one image */
-    bool options_differ; /* and so are not known */
+    bool options_differ; /* the images were searched with different options */
     void *context;
     /* Writes the images as an array of JSON. False where memory ran out or reading failed. */
     bool (*write)(void *context, FILE *stream);
 };
 
-/* Memory that goes with a table. */
+/* Memory that table_clear frees. */
 struct owned {
     void *memory;
     void (*free)(void *memory);
@@ -51,24 +50,23 @@ struct table table_of(const struct result *result, enum table_kind kind);
 /* The sources of a result, which has the rows. */
 struct table table_of_sources(const struct result *result);
 
-/* The Gaussians of a result, in the order of their sources. The others are false where memory ran
- * out, too; table_clear() is for the table then, as well. */
+/* Makes the table of the Gaussians of a result, in the order of their sources. Clear the table also
+ * if this fails. */
 bool table_of_gaussians(const struct result *result, struct table *table);
 
 void table_clear(struct table *table);
 
-/* The rows from `first` on, with room for those of a store: n rows and as many images. False with
- * errno. */
+/* Gives n rows from `first` on. room and images: for n rows of a store. False with errno. */
 bool table_read(const struct table *table, int64_t first, int64_t n, void *room,
                 const struct row_image **images, struct rows *rows);
 
-/* What files and messages call a table of each kind. */
+/* The words for a table of each kind, in files and messages. */
 extern const struct table_words {
-    const char *rows; /* what its rows are */
-    const char *what; /* "catalogue", or "table" of what stands beside one */
+    const char *rows; /* the word for its rows */
+    const char *what; /* "catalogue", or "table" for a table beside a catalogue */
 } table_words[TABLE_KINDS];
 
-/* Room for a row of a store, whatever its table is. */
+/* Room for a row of any store. */
 union stored_row {
     int64_t aligned;
     char bytes[256];

@@ -9,8 +9,8 @@
 
 enum { CELL = 24, ROW_BYTES = 11 * (CELL + 1) };
 
-/* A number with so many decimals, or "-" if it does not apply; in `text`, of CELL characters, which
- * is returned. */
+/* Writes a number with some decimals, or "-" if it does not apply, to `text`, of CELL characters.
+ * Returns `text`. */
 static const char *cell(double value, int decimals, char *text) {
     if (!isfinite(value))
         return "-";
@@ -18,7 +18,7 @@ static const char *cell(double value, int decimals, char *text) {
     return format_point(text);
 }
 
-/* The same with four digits. */
+/* Writes a number with four digits. */
 static const char *digits(double value, char *text) {
     if (!isfinite(value))
         return "-";
@@ -26,7 +26,7 @@ static const char *digits(double value, char *text) {
     return format_point(text);
 }
 
-/* A cell of the column Scale, which is there with scales. */
+/* Writes a cell of the column Scale; "" without scales. */
 static const char *scale_cell(const struct table *table, double scale, char *text) {
     char number[CELL];
     text[0] = '\0';

@@ -1,4 +1,15 @@
-/* VOTable 1.4 (IVOA 2019), with the rows in BINARY2. */
+/* The format VOTable 1.4 (IVOA 2019), with the rows in BINARY2:
+ *
+ * 1. The header has the coordinate system, the metadata and options as PARAM, and a FIELD for each
+ *    column.
+ * 2. A row is a bit for each column, set if the cell is empty, and the big-endian bytes of its
+ *    cells.
+ * 3. base64 makes four characters of three bytes. A text column is filled up until the bytes of a
+ *    row are a multiple of three. Without such a column one or two bytes are left over, and begin
+ *    the next line; the last row of a block is filled with `=`.
+ *
+ * Blocks have a multiple of three rows, so no bytes are left over between blocks, and threads
+ * format them apart. The XML is always valid UTF-8, whatever the header of the image has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,19 +21,17 @@
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
-/* Bytes of a row before base64: a bit for each column, set where the cell is empty; 8 for each
- * number; and the length of each text. base64 makes four characters of three bytes, so that a row
- * is made a multiple of three where a text can be filled up. Else what is left of it is written
- * with the next row. Blocks of a multiple of three rows follow each other without a gap. */
+/* Bytes of a row before base64: a bit for each column, set if the cell is empty, 8 bytes for each
+ * number, and the width of each text. */
 enum { MOST_BYTES = MOST_COLUMNS + ROW_MOST_BYTES };
 
 static size_t flag_bytes(const struct table *table) {
     return ((size_t)table->columns.n + 7) / 8;
 }
 
-/* Sets the bytes of each cell. Texts have two characters at least: arraysize="1" is deprecated
- * (erratum 3 of VOTable 1.3), and astropy warns of a text that has no arraysize. The first text is
- * filled up until the row is a multiple of three. */
+/* Sets the bytes of each cell. Texts have at least two characters: arraysize="1" is deprecated
+ * (erratum 3 of VOTable 1.3), and astropy warns of a text without arraysize. The first text is
+ * filled up until the bytes of a row are a multiple of three. */
 static void widths_of(const struct table *table, size_t widths[MOST_COLUMNS]) {
     size_t n = flag_bytes(table) + row_bytes_widths(table, widths);
     size_t *first = NULL;
@@ -41,8 +50,8 @@ static void widths_of(const struct table *table, size_t widths[MOST_COLUMNS]) {
 
 /* --- XML --- */
 
-/* Writes a text as the value of an attribute, or as the content of an element; what is not UTF-8,
- * or not allowed in XML, becomes `?`. */
+/* Writes a text as the value of an attribute, or as the content of an element. Bytes that are not
+ * UTF-8, or not allowed in XML, become `?`. */
 static void write_escaped(const char *text, FILE *stream) {
     for (const unsigned char *c = (const unsigned char *)text; *c;) {
         const int n = utf8_length(c);
@@ -103,7 +112,7 @@ static void write_item(const struct metadata_item *item, FILE *stream) {
     fprintf(stream, " value=\"%s\"/>\n", number);
 }
 
-/* Options have names of their own: option_threshold and the like. */
+/* Writes options under names of their own: option_threshold and the like. */
 static void write_options(const struct options *options, FILE *stream) {
     struct shaping_option option;
     char name[64];
@@ -114,7 +123,7 @@ static void write_options(const struct options *options, FILE *stream) {
     }
 }
 
-/* Writes a column, of which a text has `width` characters. */
+/* Writes the FIELD of a column; a text has `width` characters. */
 static void write_field(const struct table *table, int i, size_t width, FILE *stream) {
     const struct srcfind_column *column = &table->columns.column[i].shown;
     const bool is_position =
@@ -179,7 +188,7 @@ static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
     return to;
 }
 
-/* The last one or two bytes, if any. */
+/* Writes the last one or two bytes, if any. */
 static char *put_rest(const unsigned char *rest, size_t n, char *to) {
     const unsigned char three[3] = {n > 0 ? rest[0] : 0, n > 1 ? rest[1] : 0, 0};
     if (n == 0)
@@ -190,8 +199,8 @@ static char *put_rest(const unsigned char *rest, size_t n, char *to) {
     return to;
 }
 
-/* A line for each row. Its bytes are at the end of its place in the text, behind what is made of
- * them, and follow the rest of the row before. */
+/* Writes a line for each row. Its bytes are made at the end of its part of `text`, behind the bytes
+ * left over from the row before: base64 is then written before them, and never reaches them. */
 static size_t votable_rows(const struct table *table, const struct rows *rows, char *text) {
     const size_t most = writer_row_bytes(&votable_writer, table);
     size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(table), n_rest = 0;

@@ -1,5 +1,14 @@
-/* Rows are formatted in blocks: threads format them, and compress them, while one of them writes.
- */
+/* How the rows of a table are written:
+ *
+ * 1. Each thread takes the next block of 510 rows, and waits only if its slot is still in use.
+ * 2. It reads the rows, if they are in a store, formats them (the writer's `rows`), and compresses
+ *    the text for .gz (gzip.c).
+ * 3. It hands the block over. The thread whose block is next writes it, and all blocks behind it
+ *    that are there.
+ *
+ * Blocks are always written in the order of the rows: the bytes do not depend on the number of
+ * threads. After an error no further block is taken, and the first error is kept. Memory: two slots
+ * a thread, each with the text of a block, and one if there is one thread. */
 #include "output/write_table.h"
 
 #include <errno.h>
@@ -9,21 +18,22 @@
 #include "common/text_stream.h"
 #include "output/gzip.h"
 
-enum { ROWS = 510 }; /* of a block: as many as writer.h promises */
+enum { ROWS = 510 }; /* rows of a block: a multiple of three, as writer.h promises */
 
 _Static_assert(ROWS % 3 == 0, "rows of any size fill blocks without a gap in base64");
 
-/* A block that is formatted, or waits to be written. */
+/* Room for a block: it is formatted here, and waits to be written. */
 struct slot {
     char *text;
-    void *rows; /* room for those of a store, and for their images */
+    void *rows; /* room for rows of a store, and for their images */
     const struct row_image **images;
     size_t size;
     struct gzip_piece piece;
-    bool is_done; /* to be written */
+    bool is_done; /* the block is formatted, and is to be written */
 };
 
-/* Block k is in slot k % n_slots. The lock protects what stands below it, and is_done. */
+/* Block k is in slot k % n_slots. The lock protects the members below it, and is_done of the slots.
+ */
 struct blocks {
     const struct writer *writer;
     const struct table *table;
@@ -38,8 +48,9 @@ struct blocks {
     int failed;             /* errno of the first call that failed; 0 if none has */
 };
 
-/* Takes the next block, as soon as there is a slot; false if there is none left or writing has
- * failed. Cannot deadlock: whoever has the slots formats or writes, and waits for nobody. */
+/* Takes the next block, as soon as its slot is free. False if no block is left, or writing has
+ * failed. There is no deadlock: a thread that has a slot formats or writes, and waits for no other.
+ */
 static bool take_block(struct blocks *b, int64_t *block) {
     mtx_lock(&b->lock);
     while (!b->failed && b->taken < b->n && b->taken - b->written == b->n_slots)
@@ -51,7 +62,7 @@ static bool take_block(struct blocks *b, int64_t *block) {
     return more;
 }
 
-/* Allocates what is missing; false where memory ran out. */
+/* Allocates the memory of a slot, unless it has been. */
 static bool allocate(const struct blocks *b, struct slot *slot) {
     if (!slot->text)
         slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->table));
@@ -84,8 +95,8 @@ static int write_slot(const struct blocks *b, struct slot *slot) {
     return failed;
 }
 
-/* Hands a block over to be written. If nobody else writes, this thread does, as long as there are
- * blocks that come next: nobody sleeps until it is his turn. */
+/* Hands a block over to be written. If no other thread writes, this one does, as long as the next
+ * blocks are there: so no thread sleeps until its block is next. */
 static void end_block(struct blocks *b, struct slot *slot, int failed) {
     mtx_lock(&b->lock);
     slot->is_done = true;
@@ -180,7 +191,7 @@ static bool write_plain(const struct writer *writer, const struct table *table,
            write_end(writer, table, stream);
 }
 
-/* Adds what a function writes. */
+/* Adds the text that `write` writes to a compressed file. */
 static bool add_text(const struct writer *writer, const struct table *table,
                      bool (*write)(const struct writer *writer, const struct table *table,
                                    FILE *stream),

@@ -20,7 +20,7 @@ const struct writer *writer_named(const char *name) {
     return NULL;
 }
 
-/* No format makes more than two bytes of one of a text, and some that are beside it. */
+/* Adds room for texts: formats write at most two bytes for one byte of a text, and 8 beside it. */
 size_t writer_row_bytes(const struct writer *writer, const struct table *table) {
     size_t n = writer->row_bytes;
     for (int i = 0; i < table->columns.n; i++)

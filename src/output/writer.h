@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "output/table.h"
 
-/* A file that belongs beside a sky model, and is whole before it is there. */
+/* A file that belongs beside a sky model, and is complete before the sky model has its name. */
 struct beside {
     const char *suffix, *what; /* of STEM.suffix; for messages: "list of clusters" */
     void (*write)(const struct table *model, FILE *stream);
@@ -19,10 +19,10 @@ struct writer {
     const char *first, *last; /* the first and last bytes of each file; at most 32 each */
     bool is_table;            /* it has all columns of each row */
     bool is_sky_model;        /* its rows are those of sky_model.h; never compressed */
-    bool is_binary;           /* no text for a terminal; is_whole then stands in for these */
+    bool is_binary;           /* not for a terminal; is_whole replaces `first` and `last` */
     /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
     bool (*is_whole)(const char *path);
-    /* Writes the text before the rows. False where memory ran out. */
+    /* Writes the text before the rows. */
     bool (*begin)(const struct table *table, FILE *stream);
     /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
      * Several threads may call this at the same time. All calls but for that of the last rows have

@@ -10,13 +10,13 @@ enum { PARTS = 1 << 10 }; /* of a unit, in which values are summed */
 
 static const double MOST_PARTS = 0x1p20 * PARTS;
 
-/* Several threads add to a block. No sum overflows: a block of 2^33 pixels would be one of an image
- * of 10^16. */
+/* A sum of a block, to which several threads add. It cannot overflow: only an image of 10^16 pixels
+ * has blocks of 2^33. */
 struct sum {
     _Atomic int64_t value, count;
 };
 
-struct summing {
+struct block_sums {
     const struct block_means *means;
     struct sum *sums;
     int64_t image_width;
@@ -24,7 +24,7 @@ struct summing {
     double zero, scale; /* parts of a unit, in the map's unit: 1 / scale */
 };
 
-static void add_pixels(const struct summing *s, const uint32_t *pixels, int64_t n,
+static void add_pixels(const struct block_sums *s, const uint32_t *pixels, int64_t n,
                        struct sum *sum) {
     int64_t value = 0, count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 static enum srcfind_status add_chunk(void *context, int worker, const struct chunk *chunk,
                                      struct error *error) {
-    const struct summing *s = context;
+    const struct block_sums *s = context;
     const int64_t block = s->means->block, width = s->image_width;
     (void)worker;
     (void)error;
@@ -63,7 +63,7 @@ static enum srcfind_status add_chunk(void *context, int worker, const struct chu
     return SRCFIND_OK;
 }
 
-static enum srcfind_status add_image(struct summing *s, const struct pixel_source *image,
+static enum srcfind_status add_image(struct block_sums *s, const struct pixel_source *image,
                                      struct threads *threads, struct error *error) {
     const struct chunk_work work = {.work = add_chunk, .context = s};
     return chunks_run(image, threads, threads_count(threads), &work, error);
@@ -78,8 +78,8 @@ enum srcfind_status block_means_make(struct block_means *m, const struct pixel_s
     m->height = (image->height + m->block - 1) / m->block;
     const size_t n = (size_t)(m->width * m->height);
     m->means = malloc(n * sizeof *m->means);
-    struct summing s = {m,           calloc(n, sizeof *s.sums), image->width, image->swapped, zero,
-                        PARTS / unit};
+    struct block_sums s = {
+        m, calloc(n, sizeof *s.sums), image->width, image->swapped, zero, PARTS / unit};
     enum srcfind_status status = m->means && s.sums ? add_image(&s, image, threads, error)
                                                     : error_memory(error, "drawing a picture");
     for (size_t i = 0; status == SRCFIND_OK && i < n; i++)

@@ -1,5 +1,5 @@
-/* The functions of cairo that draw a picture, loaded by dlopen for the first one: cairo brings
- * twenty libraries, and each start of the program would wait for them. */
+/* The functions of cairo that draw a picture. dlopen loads them for the first picture: cairo brings
+ * twenty libraries, for which every start of the program would wait. */
 #ifndef PICTURE_CAIRO_H
 #define PICTURE_CAIRO_H
 

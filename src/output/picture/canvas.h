@@ -6,13 +6,13 @@
 
 struct canvas {
     const struct cairo *cairo;
-    cairo_t *sheet;                  /* what is drawn on */
+    cairo_t *sheet;                  /* the sheet that is drawn on */
     double left, top, width, height; /* of the map on the sheet */
     double scale;                    /* picture pixels for one pixel of the image */
 };
 
-/* The place of a point of the image on the sheet: x and y are 0 at the centre of the first pixel,
- * and y goes up. */
+/* The point of the sheet for a point of the image, where x and y are 0 at the centre of the first
+ * pixel and y goes up. */
 static inline double canvas_x(const struct canvas *v, double x) {
     return v->left + (x + 0.5) * v->scale;
 }

@@ -4,7 +4,7 @@
 
 enum { LEGEND_TEXT = 320 };
 
-/* Writes what marks of these kinds (see marks.h) are, "" for 0. */
+/* Writes the legend for marks of these kinds (see marks.h); "" for 0. */
 void legend_text(unsigned kinds, char text[LEGEND_TEXT]);
 
 #endif

@@ -1,3 +1,14 @@
+/* How ellipses are made and drawn:
+ *
+ * 1. Each source gets an ellipse with axes twice its FWHM, on the sky by the Jacobian at its
+ *    position; without a shape the beam's, without sky coordinates one around its pixels.
+ * 2. It is moved to the sheet, and made at least 4 pixels large. Gaussians of a source of several
+ *    follow their source.
+ * 3. The beam's ellipse goes to the corner whose box touches the fewest ellipses.
+ * 4. Each ellipse is drawn twice, a wide white line below a coloured one.
+ *
+ * Marks are always in the order of the rows, and sources stay in the result: a mark points to its
+ * row. Of more than 5000 sources those of highest |SNR| are marked. No pixel is read. */
 #include "output/picture/marks.h"
 
 #include <math.h>
@@ -8,8 +19,8 @@
 
 /* --- ellipses --- */
 
-/* Sets semi-axes in pixels of the image, and the angle, of half a shape of the sky. False where
- * they are not known. */
+/* Sets semi-axes, in pixels of the image, and angle from the axes and the angle of a shape on the
+ * sky. False if they are not known. */
 static bool shape_outline(const struct jacobian *to_pixels, double major, double minor,
                           double angle, struct outline *outline) {
     const struct tensor sky = jacobian_ellipse(major / 2, minor / 2, isfinite(angle) ? angle : 0);
@@ -21,8 +32,8 @@ static bool shape_outline(const struct jacobian *to_pixels, double major, double
     return isfinite(outline->major);
 }
 
-/* An ellipse in pixels of the image as one on the sheet, where its semi-axes are at least `least`.
- * An axis of many sheets is shortened to a few: what is on the sheet looks the same. */
+/* Turns an ellipse in pixels of the image to one on the sheet. Its semi-axes are at least `least`,
+ * and at most some sheets long, which looks the same on the sheet. */
 static struct outline on_sheet(const struct canvas *v, const struct outline *o, double least) {
     const double most = 4 * (v->width + v->height);
     return (struct outline){canvas_x(v, o->x), canvas_y(v, o->y),
@@ -32,14 +43,14 @@ static struct outline on_sheet(const struct canvas *v, const struct outline *o, 
 
 static void trace(const struct canvas *v, const struct outline *o) {
     const struct cairo *c = v->cairo;
-    if (o->minor > v->width + v->height) /* it is around the sheet */
+    if (o->minor > v->width + v->height) /* the line is outside of the sheet */
         return;
     c->cairo_save(v->sheet);
     c->cairo_translate(v->sheet, o->x, o->y);
     c->cairo_rotate(v->sheet, -o->angle);
     c->cairo_scale(v->sheet, o->major, o->minor);
     c->cairo_arc(v->sheet, 0, 0, 1, 0, 2 * M_PI);
-    c->cairo_restore(v->sheet); /* so that the line has the same width all round */
+    c->cairo_restore(v->sheet); /* the line then has one width all round */
 }
 
 /* The Jacobian from the sky to pixels at a point. */
@@ -55,7 +66,7 @@ static enum srcfind_status jacobian_to_pixels(struct wcs *wcs, const struct srcf
 
 /* --- sources --- */
 
-/* An ellipse around the pixels of a source; around its position if it has none. */
+/* An ellipse around the pixels of a source, or around its position if it has no pixels. */
 static struct outline outline_of_pixels(const struct srcfind_source *s) {
     if (s->x_min == SRCFIND_EMPTY)
         return (struct outline){s->x, s->y, M_SQRT1_2, M_SQRT1_2, 0};
@@ -67,8 +78,8 @@ static struct outline outline_of_pixels(const struct srcfind_source *s) {
                             is_high ? M_PI / 2 : 0};
 }
 
-/* Sets the ellipse of a source in pixels of the image: by its own shape, the beam's, or its pixels;
- * and which of these it is. */
+/* Sets the ellipse of a source in pixels of the image: from its shape, from the beam, or from its
+ * pixels. *kind says which. */
 static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfind_image *image,
                                              const struct srcfind_source *s,
                                              struct outline *outline, unsigned *kind,
@@ -94,11 +105,12 @@ static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfi
     return status;
 }
 
-/* Negative sources are blue, others red, and those of scales have a colour of their scale. */
-static const struct colour *colour_of(const struct result *c, const struct srcfind_source *s) {
+/* The colour of a source: blue for a negative one, one of three for a source of a scale, else red.
+ */
+static const struct colour *colour_of(const struct result *r, const struct srcfind_source *s) {
     static const struct colour red = {0.85, 0.1, 0.1}, blue = {0.1, 0.35, 0.85};
     static const struct colour of_scales[] = {{0.95, 0.55, 0}, {0, 0.6, 0.2}, {0.6, 0.15, 0.75}};
-    const struct scales_option *scales = &c->options.scales;
+    const struct scales_option *scales = &r->options.scales;
     int i = 0;
     while (i < scales->n && scales->fwhm[i] != s->scale)
         i++;
@@ -108,13 +120,13 @@ static const struct colour *colour_of(const struct result *c, const struct srcfi
 }
 
 static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
-                                     const struct result *c, const struct srcfind_source *s,
+                                     const struct result *r, const struct srcfind_source *s,
                                      struct mark *mark, struct error *error) {
     enum { LEAST = 4 };
     struct outline outline;
-    const bool has_fit = options_fit(&c->options);
+    const bool has_fit = options_fit(&r->options);
     const enum srcfind_status status =
-        outline_of_source(wcs, &c->image, s, &outline, &mark->kinds, error);
+        outline_of_source(wcs, &r->image, s, &outline, &mark->kinds, error);
     if (status != SRCFIND_OK)
         return status;
     mark->source = s;
@@ -127,16 +139,16 @@ static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
         mark->kinds |= MARK_NEGATIVE;
     else if (s->scale > 0)
         mark->kinds |= MARK_SCALE;
-    mark->colour = colour_of(c, s);
+    mark->colour = colour_of(r, s);
     return SRCFIND_OK;
 }
 
-/* Makes the ellipse of one of the Gaussians of a source. It is half as large as one of a source, so
- * that it is inside of that. */
+/* Makes the ellipse of a Gaussian of a source of several, half as large as it would be for a
+ * source: so it lies inside the ellipse of the source. */
 static enum srcfind_status make_part(const struct canvas *v, struct wcs *wcs,
-                                     const struct result *c, const struct srcfind_source *part,
+                                     const struct result *r, const struct srcfind_source *part,
                                      struct mark *mark, struct error *error) {
-    const enum srcfind_status status = make_mark(v, wcs, c, part, mark, error);
+    const enum srcfind_status status = make_mark(v, wcs, r, part, mark, error);
     if (status != SRCFIND_OK)
         return status;
     mark->outline.major /= 2;
@@ -150,40 +162,40 @@ static int by_falling_value(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Sets *least to the |SNR| from which on sources are marked. False where memory ran out. */
-static bool choose_marks(const struct result *c, double *least) {
+/* Sets *least to the lowest |SNR| of the sources that are marked. */
+static bool choose_marks(const struct result *r, double *least) {
     *least = 0;
-    if (c->sources.n <= MOST_MARKS)
+    if (r->sources.n <= MOST_MARKS)
         return true;
-    double *snr = malloc((size_t)c->sources.n * sizeof *snr);
+    double *snr = malloc((size_t)r->sources.n * sizeof *snr);
     if (!snr)
         return false;
-    for (int64_t i = 0; i < c->sources.n; i++)
-        snr[i] = fmax(fabs(c->sources.rows[i].snr), 0); /* 0 for NaN, which has no order */
-    qsort(snr, (size_t)c->sources.n, sizeof *snr, by_falling_value);
+    for (int64_t i = 0; i < r->sources.n; i++)
+        snr[i] = fmax(fabs(r->sources.rows[i].snr), 0); /* 0 for NaN, which has no order */
+    qsort(snr, (size_t)r->sources.n, sizeof *snr, by_falling_value);
     *least = snr[MOST_MARKS - 1];
     free(snr);
     return true;
 }
 
 enum srcfind_status marks_make(struct marks *marks, const struct canvas *v, struct wcs *wcs,
-                               const struct result *c, struct error *error) {
+                               const struct result *r, struct error *error) {
     double least;
     int64_t n_parts = 0;
     enum srcfind_status status = SRCFIND_OK;
     *marks = (struct marks){
-        .marks = arrays_allocate(c->sources.n + c->sources.n_parts, sizeof *marks->marks)};
-    if (!marks->marks || !choose_marks(c, &least))
+        .marks = arrays_allocate(r->sources.n + r->sources.n_parts, sizeof *marks->marks)};
+    if (!marks->marks || !choose_marks(r, &least))
         return error_memory(error, "drawing a picture");
-    for (int64_t i = 0; status == SRCFIND_OK && i < c->sources.n; i++) {
-        const struct srcfind_source *s = &c->sources.rows[i], *parts = c->sources.parts + n_parts;
+    for (int64_t i = 0; status == SRCFIND_OK && i < r->sources.n; i++) {
+        const struct srcfind_source *s = &r->sources.rows[i], *parts = r->sources.parts + n_parts;
         const int64_t n = s->n_gaussians > 1 ? s->n_gaussians : 0;
         n_parts += n;
         if (fabs(s->snr) < least || s->flags & SRCFIND_FLAG_OUTSIDE)
             continue;
-        status = make_mark(v, wcs, c, s, &marks->marks[marks->n++], error);
+        status = make_mark(v, wcs, r, s, &marks->marks[marks->n++], error);
         for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
-            status = make_part(v, wcs, c, &parts[k], &marks->marks[marks->n++], error);
+            status = make_part(v, wcs, r, &parts[k], &marks->marks[marks->n++], error);
     }
     return status;
 }
@@ -197,7 +209,7 @@ static void draw_mark(const struct canvas *v, const struct mark *mark) {
     const struct cairo *c = v->cairo;
     const double width = mark->kinds & MARK_GAUSSIAN ? 0.6 : 1.2;
     trace(v, &mark->outline);
-    c->cairo_set_line_width(v->sheet, 2 * width); /* a light line, seen on dark pixels, below */
+    c->cairo_set_line_width(v->sheet, 2 * width); /* a white line below, seen on dark pixels */
     c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
     c->cairo_stroke_preserve(v->sheet);
     c->cairo_set_line_width(v->sheet, width);
@@ -214,9 +226,9 @@ void marks_draw(const struct marks *marks, const struct canvas *v) {
 
 /* --- the beam --- */
 
-enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
+enum { GAP = 6 }; /* between beam and box, and between box and frame */
 
-/* Moves the beam and its box to a corner: 0 is the lower left one, 3 the upper right one. */
+/* Moves the beam and its box to a corner: 0 is lower left, 3 upper right. */
 static void move_beam(struct beam_mark *beam, const struct canvas *v, int corner, double radius) {
     struct outline *o = &beam->outline;
     o->x = corner % 2 ? v->left + v->width - GAP - radius : v->left + GAP + radius;
@@ -243,7 +255,7 @@ enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *
     *beam = (struct beam_mark){0};
     if (!wcs || !isfinite(image->beam.major))
         return SRCFIND_OK;
-    wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined; in pixels it is constant */
+    wcs_reference_pixel(wcs, &x, &y); /* the beam is defined there, and constant in pixels */
     const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
     if (status != SRCFIND_OK || !shape_outline(&to_pixels, image->beam.major, image->beam.minor,
                                                image->beam.angle, &outline))

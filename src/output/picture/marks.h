@@ -10,14 +10,14 @@
 /* More sources than this would cover the map: those of highest |SNR| are marked. */
 enum { MOST_MARKS = 5000 };
 
-/* What ellipses there are on a picture, and whether some have numbers. */
+/* The kinds of ellipses on a picture, and whether some have numbers. */
 enum mark_kinds {
-    MARK_FWHM = 1,        /* by Gaussians */
-    MARK_MOMENTS = 2,     /* by moments, in a catalogue without a fit */
-    MARK_BEAM = 4,        /* by the beam: there is no shape */
-    MARK_PIXELS = 8,      /* by the pixels: there is no sky */
+    MARK_FWHM = 1,        /* of a fit */
+    MARK_MOMENTS = 2,     /* of moments, in a catalogue without a fit */
+    MARK_BEAM = 4,        /* of the beam: the source has no shape */
+    MARK_PIXELS = 8,      /* around the pixels: there are no sky coordinates */
     MARK_GAUSSIAN = 16,   /* one of the Gaussians of a source */
-    MARK_NOT_FITTED = 32, /* by moments or the beam, in a catalogue with a fit */
+    MARK_NOT_FITTED = 32, /* of moments or of the beam, in a catalogue with a fit */
     MARK_NEGATIVE = 64,
     MARK_NUMBER = 128,
     MARK_SCALE = 256,
@@ -30,11 +30,12 @@ struct colour {
 struct mark {
     struct outline outline;
     const struct colour *colour;
-    const struct srcfind_source *source; /* or the row of a Gaussian; the catalogue's */
+    const struct srcfind_source *source; /* or the row of a Gaussian, in the result */
     unsigned kinds;
 };
 
-/* The ellipses of a catalogue, in its order, each followed by those of its Gaussians. */
+/* The ellipses of a result, in the order of its sources, each followed by those of its Gaussians.
+ */
 struct marks {
     struct mark *marks;
     int64_t n;
@@ -47,26 +48,25 @@ struct beam_mark {
     struct box box;
 };
 
-/* Makes an ellipse for each source: its axes are twice its FWHM, or twice the beam's if it has no
- * shape. A source of several Gaussians has one for each of them, too. Without sky coordinates the
- * ellipse surrounds the pixels. wcs may be NULL. Clear the marks also after an error. Errors:
- * memory. */
+/* Makes an ellipse for each source, with axes twice its FWHM, or twice the FWHM of the beam if it
+ * has no shape, and one for each Gaussian of a source of several. Without sky coordinates (wcs is
+ * NULL) the ellipse surrounds the pixels. Clear the marks also after an error. Errors: memory. */
 enum srcfind_status marks_make(struct marks *marks, const struct canvas *canvas, struct wcs *wcs,
                                const struct result *result, struct error *error);
 void marks_clear(struct marks *marks);
 
-/* Draws the ellipses: those of Gaussians as thin lines, those that were not fitted dashed. */
+/* Draws the ellipses: Gaussians with thin lines, sources that were not fitted with dashed lines. */
 void marks_draw(const struct marks *marks, const struct canvas *canvas);
 
-/* Makes the beam's ellipse, in the orientation that it has at the image's centre. It is in the
- * corner whose box touches the fewest marks: the lower left one, if that is one of them. It has no
- * box, and is at the lower left, where the box would hide a third of the map. There is none without
- * a beam or sky coordinates. Errors: memory. */
+/* Makes the ellipse of the beam, as it is at the reference pixel, in the corner whose box touches
+ * the fewest marks, the lower left corner first. If the box would take a third of the map, there is
+ * no box, and the beam is at the lower left. Without a beam or sky coordinates there is no ellipse.
+ * Errors: memory. */
 enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
                                     const struct canvas *canvas, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error);
 
-/* Draws the beam: black on white; without a box, as a line. */
+/* Draws the beam: black on its white box, or as a line without a box. */
 void marks_draw_beam(const struct beam_mark *beam, const struct canvas *canvas);
 
 #endif

@@ -1,4 +1,4 @@
-/* In place of picture.c, in a build without cairo. */
+/* Replaces picture.c in a build without cairo. */
 #include "output/picture/picture.h"
 
 bool picture_is_possible(struct error *error) {

@@ -7,12 +7,11 @@
 
 #include "common/arrays.h"
 
-/* --- places --- */
+/* --- boxes --- */
 
 enum { GAP = 2 }; /* between an ellipse and its number */
 
-/* Whether a number at a place would cover an ellipse, or seem to be that of one it does not belong
- * to, being inside. */
+/* Whether a number in a box would cover an ellipse, or lie inside the ellipse of another source. */
 static bool is_in_the_way(const struct outline *outline, const struct outline *own,
                           const struct box *box) {
     return outline_touches(outline, box) || (outline_contains(outline, box->left, box->top) &&
@@ -33,16 +32,15 @@ static bool is_free(const struct box *box, const struct outline *own, const stru
     return true;
 }
 
-/* The box of a number that is in a direction from a point; right and down: -1, 0 or 1. */
+/* The box of a number beside a point. right and down: -1, 0 or 1, the direction from the point. */
 static struct box box_at(const struct number *number, double x, double y, int right, int down) {
     const double left = x + (right - 1) * number->width / 2;
     const double top = y + (down - 1) * number->height / 2;
     return (struct box){left, top, left + number->width, top + number->height};
 }
 
-/* The box of a number on one side of its ellipse: where the way from the centre to this side of the
- * box around the ellipse crosses the line, or a little farther, if a leaning line runs through the
- * number there. */
+/* The box of a number on one side of its ellipse: where a ray from the centre crosses the line of
+ * the ellipse, or a little farther if the line would run through the number. */
 static struct box box_beside(const struct number *number, const struct outline *outline, int right,
                              int down) {
     enum { STEPS = 16 };
@@ -84,7 +82,7 @@ static void format_number(const struct mark *mark, char text[32]) {
     snprintf(text, 32, "%" PRId64, mark->source->id);
 }
 
-/* A number with the brightness that decides when it is placed. */
+/* A number, with the brightness by which numbers are placed. */
 struct ranked {
     double snr;
     int64_t outline;
@@ -103,7 +101,7 @@ static int64_t rank(const struct marks *marks, struct ranked *ranked, struct out
     for (int64_t i = 0; i < marks->n; i++) {
         const struct mark *mark = &marks->marks[i];
         outlines[i] = mark->outline;
-        if (!(mark->kinds & MARK_GAUSSIAN)) /* 0 for NaN, which has no order */
+        if (!(mark->kinds & MARK_GAUSSIAN)) /* fmax gives 0 for NaN */
             ranked[n++] = (struct ranked){fmax(fabs(mark->source->snr), 0), i};
     }
     qsort(ranked, (size_t)n, sizeof *ranked, by_falling_snr);
@@ -122,7 +120,7 @@ static void measure(const struct marks *marks, const struct ranked *ranked, int6
     }
 }
 
-/* Black with a light line around it, which is then seen on dark pixels, too. */
+/* Draws a number in black with a white line around it, seen on dark pixels, too. */
 static void draw_number(const struct canvas *v, const struct number *number,
                         const struct mark *mark) {
     const struct cairo *c = v->cairo;

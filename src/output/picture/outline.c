@@ -17,7 +17,7 @@ struct point {
     double x, y;
 };
 
-/* A point where the ellipse is the circle of radius 1 around 0. */
+/* Turns a point to coordinates in which the ellipse is the circle of radius 1 around 0. */
 static struct point in_circle(const struct outline *o, double x, double y) {
     const double cosine = cos(o->angle), sine = sin(o->angle);
     const double right = x - o->x, up = o->y - y;
@@ -26,7 +26,7 @@ static struct point in_circle(const struct outline *o, double x, double y) {
 }
 
 bool outline_contains(const struct outline *o, double x, double y) {
-    if (fabs(x - o->x) > o->major || fabs(y - o->y) > o->major) /* takes less time */
+    if (fabs(x - o->x) > o->major || fabs(y - o->y) > o->major) /* a quick test first */
         return false;
     const struct point p = in_circle(o, x, y);
     return hypot(p.x, p.y) < 1;
@@ -49,7 +49,7 @@ bool outline_touches(const struct outline *o, const struct box *box) {
     enum { CORNERS = 4 };
     const double most = o->major; /* from the centre to the line */
     const struct box around = {o->x - most, o->y - most, o->x + most, o->y + most};
-    if (!boxes_overlap(&around, box)) /* which takes less time than what follows */
+    if (!boxes_overlap(&around, box)) /* a quick test first */
         return false;
     if (o->x > box->left && o->x < box->right && o->y > box->top && o->y < box->bottom)
         return true;

@@ -19,10 +19,12 @@ struct box outline_box(const struct outline *outline);
 
 bool outline_contains(const struct outline *outline, double x, double y);
 
-/* How many times a way from the centre, which is not 0, reaches to the ellipse's line. */
+/* How many times a step from the centre, which is not 0, fits between the centre and the line of
+ * the ellipse. */
 double outline_crossing(const struct outline *outline, double right, double down);
 
-/* Whether an ellipse's line runs through a box, or its centre is within. */
+/* Whether the line of an ellipse runs through a box, or the centre of the ellipse is within the
+ * box. */
 bool outline_touches(const struct outline *outline, const struct box *box);
 
 bool boxes_overlap(const struct box *a, const struct box *b);

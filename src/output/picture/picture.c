@@ -1,3 +1,16 @@
+/* How a picture is drawn:
+ *
+ * 1. The means of square blocks of the image make it at most 1720 pixels a side (block_means.c).
+ *    This is the one read of the image.
+ * 2. Background and rms of the result give grey levels, by asinh (stretch.c). Map and bar are
+ *    written to the pixels of the sheet directly, a small map enlarged by whole pixels.
+ * 3. cairo draws on these pixels: an ellipse for each source (marks.c), the beam, numbers where
+ *    there is room (numbers.c), ticks and their labels along two edges (ticks.c), titles and
+ *    legend.
+ * 4. The sheet is compressed and written (png.c).
+ *
+ * The bytes do not depend on the number of threads. The sheet is at most 2000 x 2000 pixels of 4
+ * bytes. */
 #include "output/picture/picture.h"
 
 #include <math.h>
@@ -18,8 +31,8 @@
 #include "output/picture/stretch.h"
 #include "output/picture/ticks.h"
 
-/* The sheet, in its pixels: 2000 a side at most. The map stands between the margins; it is enlarged
- * where it has fewer pixels than LEAST_MAP. */
+/* The sheet, in its pixels: 2000 a side at most. The map is drawn between the margins, enlarged if
+ * it has fewer pixels than LEAST_MAP. */
 enum {
     LEFT = 125,
     RIGHT = 150,
@@ -47,10 +60,11 @@ struct sheet {
     int width, height;
     uint32_t *pixels;
     struct canvas canvas;
-    unsigned kinds; /* of the marks that are drawn */
+    unsigned kinds; /* of all marks on the map */
 };
 
-/* What draws texts for cairo needs a few MiB, and ends the process where they are not there. */
+/* The libraries that draw texts for cairo need a few MiB, and end the process if these are missing.
+ */
 static const size_t DRAWING_MEMORY = 1 << 26;
 
 bool picture_is_possible(struct error *error) {
@@ -121,7 +135,7 @@ static void fill_bar(struct sheet *s) {
     }
 }
 
-/* Makes the sheet, without what cairo draws. False where memory ran out. */
+/* Makes the sheet, with map and bar, before cairo draws on it. */
 static bool fill_sheet(struct sheet *s) {
     const size_t n = (size_t)s->width * (size_t)s->height;
     s->pixels = malloc(n * sizeof *s->pixels);
@@ -136,7 +150,7 @@ static bool fill_sheet(struct sheet *s) {
 
 /* --- lines and texts --- */
 
-/* Centres of pixels, so that thin lines are sharp. */
+/* The centre of a pixel: thin lines through centres are sharp. */
 static double sharp(double at) {
     return floor(at) + 0.5;
 }
@@ -164,7 +178,7 @@ static void set_black(const struct canvas *v) {
 
 /* --- coordinates --- */
 
-/* Whether the longitude, and not the latitude, changes most along the lower edge. */
+/* Sets *is_lon: whether longitude changes more than latitude along the lower edge. */
 static enum srcfind_status find_lower(const struct sheet *s, bool *is_lon, struct error *error) {
     const struct srcfind_image *image = &s->result->image;
     const double x = (double)(image->width - 1) / 2, y = (double)(image->height - 1) / 2;
@@ -186,14 +200,15 @@ static void name_axis(const struct srcfind_image *image, const struct ticks *tic
                  image->frame);
 }
 
-/* The part of an edge that the last label takes. */
+/* The part of an edge that the last label covers. */
 struct taken {
     double from, to;
 };
 
 static const struct taken nothing_taken = {HUGE_VAL, -HUGE_VAL};
 
-/* Takes the place of a label around a point, unless the last one is in the way. */
+/* Takes the part of an edge around a point for a label. False if the last label covers some of it.
+ */
 static bool take(struct taken *taken, double at, double size) {
     const double from = at - size / 2, to = at + size / 2;
     if (from < taken->to && to > taken->from)
@@ -258,14 +273,14 @@ static enum srcfind_status draw_coordinates(const struct sheet *s, struct error 
     return status;
 }
 
-/* --- what stands around the map --- */
+/* --- around the map --- */
 
 static void draw_frame(const struct canvas *v) {
     v->cairo->cairo_rectangle(v->sheet, v->left - 0.5, v->top - 0.5, v->width + 1, v->height + 1);
     v->cairo->cairo_stroke(v->sheet);
 }
 
-/* Copies a text, with ? for bytes that are not UTF-8: cairo would draw nothing more. */
+/* Copies a text, with ? for bytes that are not UTF-8: cairo would stop drawing at them. */
 static void copy_utf8(const char *text, char *copy, size_t size) {
     size_t n = 0;
     for (const unsigned char *at = (const unsigned char *)text; *at && n + 4 < size;) {
@@ -279,7 +294,7 @@ static void copy_utf8(const char *text, char *copy, size_t size) {
     copy[n] = '\0';
 }
 
-/* The frame of the bar, with values in the map's unit, and this unit below. */
+/* Draws the frame of the bar, values in the unit of the image, and this unit below. */
 static void draw_bar(const struct sheet *s) {
     enum { STEPS = 8 };
     const struct canvas *v = &s->canvas;
@@ -303,7 +318,7 @@ static double title_baseline(const struct canvas *v, int line) {
     return v->top - GAP - FONT / 2.0 - line * 1.5 * FONT;
 }
 
-/* What the ellipses are; in a smaller font where the sheet is narrow. */
+/* Writes what the ellipses show, in a smaller font if the sheet is narrow. */
 static void draw_legend(const struct sheet *s) {
     enum { LEAST_FONT = 6 };
     const struct canvas *v = &s->canvas;
@@ -318,22 +333,22 @@ static void draw_legend(const struct sheet *s) {
 
 static void draw_titles(const struct sheet *s) {
     const struct canvas *v = &s->canvas;
-    const struct result *c = s->result;
+    const struct result *r = s->result;
     char text[512], name[512], threshold[FORMAT_TEXT];
-    copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
+    copy_utf8(r->image.path + path_directory(r->image.path), name, sizeof name);
     draw_text(v, v->left, title_baseline(v, 2), name);
-    format_double(c->options.threshold, threshold);
-    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->sources.n,
-                     c->sources.n == 1 ? "" : "s", threshold);
-    if (*c->options.at)
-        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)c->sources.n,
-                     c->sources.n == 1 ? "" : "s");
-    else if (c->background.empty)
+    format_double(r->options.threshold, threshold);
+    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)r->sources.n,
+                     r->sources.n == 1 ? "" : "s", threshold);
+    if (*r->options.at)
+        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)r->sources.n,
+                     r->sources.n == 1 ? "" : "s");
+    else if (r->background.empty)
         n = snprintf(text, sizeof text, "no source: there is no noise to measure");
-    if (c->sources.n_negative > 0)
+    if (r->sources.n_negative > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
-                      (long long)c->sources.n_negative);
-    if (c->sources.n > MOST_MARKS)
+                      (long long)r->sources.n_negative);
+    if (r->sources.n > MOST_MARKS)
         snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
                  MOST_MARKS);
     draw_text(v, v->left, title_baseline(v, 1), text);
@@ -391,7 +406,7 @@ static enum srcfind_status draw(struct sheet *s, struct error *error) {
     return status;
 }
 
-/* Draws with cairo what stands on the map and around it. */
+/* Draws with cairo: marks on the map, and all around it. */
 static enum srcfind_status draw_on_sheet(struct sheet *s, struct error *error) {
     const struct cairo *c = s->canvas.cairo;
     if (!memory_is_there(DRAWING_MEMORY))

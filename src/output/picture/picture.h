@@ -9,15 +9,15 @@
 #include "input/image.h"
 #include "output/result.h"
 
-/* Whether pictures can be drawn: srcfind was built for it, and cairo is there. The reason, if not,
- * is in error. */
+/* Whether pictures can be drawn: srcfind was built with cairo, and cairo can be loaded. If not,
+ * error has the reason. */
 bool picture_is_possible(struct error *error);
 
 /* The version of cairo, "cairo 1.16.0", or why there is none: a static text. */
 const char *picture_library(void);
 
-/* Draws the picture of a catalogue as PNG, at most 2000 pixels a side. Reads the image once more.
- * `name` is for the error message. */
+/* Draws the picture of a result as PNG, at most 2000 pixels a side. Reads the image once. `name` is
+ * for the error message. */
 enum srcfind_status picture_write(const struct image *image, const struct result *result,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error);

@@ -40,7 +40,7 @@ static bool write_header(FILE *file, int width, int height) {
            write_chunk(file, "tEXt", software, sizeof software - 1);
 }
 
-/* A row as PNG has it: the number of its filter (0: none), and three bytes a pixel. */
+/* Makes a row of PNG: the number of its filter (0: none), and three bytes a pixel. */
 static void make_row(const uint32_t *pixels, int width, unsigned char *row) {
     *row++ = 0;
     for (int x = 0; x < width; x++) {
@@ -50,7 +50,7 @@ static void make_row(const uint32_t *pixels, int width, unsigned char *row) {
     }
 }
 
-/* Compresses what z has, and all of it if `flush` is Z_FINISH. */
+/* Compresses the input of z, and writes all output if `flush` is Z_FINISH. */
 static bool compress_input(z_stream *z, int flush, FILE *file) {
     unsigned char buffer[BUFFER];
     do {

@@ -1,7 +1,6 @@
-/* Writes PNG files (ISO/IEC 15948), and recognises those of srcfind.
- *
- * cairo writes them, too, but lets zlib try hard: that takes eight times as long for a map, whose
- * noise cannot be compressed, and saves a tenth of the file. */
+/* Writes PNG files (ISO/IEC 15948), and recognises those of srcfind. cairo can write them, but with
+ * the best compression of zlib: noise cannot be compressed, so a map takes eight times as long and
+ * becomes a tenth smaller. */
 #ifndef PNG_H
 #define PNG_H
 

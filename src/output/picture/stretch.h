@@ -1,5 +1,5 @@
-/* The grey levels of a picture: from white at -3 rms to black at its highest value, by asinh, so
- * that noise, faint and bright sources are all seen. */
+/* The grey levels of a picture, from white at -3 rms to black at the highest value, by asinh:
+ * noise, faint and bright sources are all seen. */
 #ifndef STRETCH_H
 #define STRETCH_H
 
@@ -9,10 +9,10 @@
 /* Values are in units of the rms above the background. */
 struct stretch {
     double zero, unit; /* background and rms, in the map's unit */
-    double low, high;  /* the values that are white and black, stretched */
+    double low, high;  /* the values of white and black, stretched */
 };
 
-/* zero and unit. */
+/* Sets zero and unit. */
 struct stretch stretch_of_noise(const struct result *result);
 
 /* Sets low and high. */
@@ -21,8 +21,8 @@ void stretch_to(struct stretch *stretch, const struct block_means *means);
 /* The value of a level, from 0 (white) to 1 (black). */
 double stretch_value(const struct stretch *stretch, double level);
 
-/* Writes the value of a level in the map's unit, with as many digits as tell levels apart, up to 13
- * characters. */
+/* Writes the value of a level in the unit of the image, with the digits that tell levels apart, up
+ * to 13 characters. */
 enum { STRETCH_LABEL = 32 };
 void stretch_label(const struct stretch *stretch, double level, char label[STRETCH_LABEL]);
 

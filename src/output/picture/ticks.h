@@ -1,4 +1,4 @@
-/* Ticks along an edge of an image: where a coordinate has round values, and their labels. */
+/* Ticks along an edge of an image, at round values of a coordinate, with labels. */
 #ifndef TICKS_H
 #define TICKS_H
 
@@ -25,10 +25,9 @@ struct edge {
     int64_t length; /* pixels */
 };
 
-/* Finds the ticks of a coordinate, by WCSLIB: about `most` of them. Right ascensions and
- * declinations are in hours or degrees, minutes and seconds; others in degrees. Without a wcs
- * (NULL), or where these ticks are fewer than two or crowd (the edge passes a pole, or touches a
- * map of the whole sky), pixels are numbered. */
+/* Finds about `most` ticks of a coordinate, by WCSLIB. Right ascension and declination are in hours
+ * or degrees, minutes and seconds, others in degrees. Pixels are numbered if wcs is NULL, or if
+ * ticks are fewer than two, or crowd: the edge passes a pole, or touches a map of the whole sky. */
 enum srcfind_status ticks_find(struct wcs *wcs, const struct srcfind_image *image,
                                const struct edge *edge, enum coordinate coordinate, int most,
                                struct ticks *ticks, struct error *error);
