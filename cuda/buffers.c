@@ -1,3 +1,18 @@
+/* How the memory of a search is divided. Capacities are chosen before anything is known of the
+ * image: for the usual share of candidates, runs and islands or, if it is more, for the share that
+ * an earlier image needed (cuda->shares).
+ *
+ * A buffer of each kind is one allocation; lay_out cuts it into aligned ranges, and is used twice:
+ * without memory, to learn the size, and with it, to set the pointers of params.
+ *
+ * buffers_reserve keeps buffers that are large enough. It frees buffers that are too large if all
+ * together would pass the limit: at a new image any of them (the limit is then half), later only
+ * those that no stage reads any more.
+ *
+ * Always: kernels never write beyond a capacity. They count what they needed, and the host calls
+ * buffers_grow and buffers_reserve, and repeats the stage.
+ *
+ * Cost: beside the image 1.6 bytes a pixel, most of it for the two lists and the bitmaps. */
 #include "buffers.h"
 
 enum {
@@ -16,7 +31,7 @@ static int64_t at_most(int64_t a, int64_t b) {
 
 /* --- capacities --- */
 
-/* The capacity for the usual or the learned share of n pixels, whichever is greater. */
+/* The capacity for a share of n pixels: the usual or the learned share, whichever is greater. */
 static int64_t capacity_for(double usual, double learned, int64_t n, int64_t least) {
     const double share = learned > usual ? learned : usual;
     return at_most((int64_t)(share * (double)n) + least, n);
@@ -52,8 +67,8 @@ void buffers_grow(int64_t *capacity, int64_t wanted, double *share, int64_t n_pi
 
 /* --- buffers --- */
 
-/* A buffer, cut into consecutive ranges: the next one begins at `at`, which is NULL if only the
- * size is asked for. */
+/* A buffer that is cut into ranges. The next range begins at `at`, which is NULL if only the size
+ * is wanted. */
 struct layout {
     char *at;
     int64_t size;
@@ -108,7 +123,7 @@ static void lay_out_blocks(struct params *params, struct layout *l) {
     params->run_blocks = params->tile_blocks + params->tile_words;
 }
 
-/* Of a buffer for pixels. */
+/* The size of a buffer for pixels. */
 static int64_t size_of_pixels(const struct params *params, enum buffer_kind kind) {
     return kind == BUFFER_IMAGE    ? params->image_size
            : kind == BUFFER_CHUNKS ? params->chunks_size
@@ -202,7 +217,7 @@ bool buffers_fit(const struct cuda *cuda, const struct params *params) {
     return size_temporary(&copy) == cudaSuccess && find_needs(&copy, needs) <= cuda->limit;
 }
 
-/* The bytes in all buffers if none that is too large is freed. */
+/* The bytes of all buffers, if no buffer that is too large is freed. */
 static int64_t size_with_surplus(const struct cuda *cuda, const int64_t *needs) {
     int64_t sum = 0;
     for (int kind = 0; kind < BUFFERS; kind++)

@@ -14,8 +14,8 @@ enum { LIST_PIXELS = 1 << 18 };
  * wait for intermediate results, if it has no more than AT_ONCE_PIXELS. */
 enum { AT_ONCE_PIXELS = 1 << 24 };
 
-/* Sets the capacities for an image whose shape is in params: what ordinary images need, or more if
- * earlier images needed more and it fits. */
+/* Sets the capacities for an image whose shape is in params: those for ordinary images or, if they
+ * fit, for images as the earlier ones. */
 void buffers_choose(struct params *params, const struct cuda *cuda);
 
 /* Returns whether all buffers of params fit within cuda->limit. */

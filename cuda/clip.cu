@@ -1,5 +1,18 @@
-/* The clip, from the sorted keys of the listed values. One block computes the rounds, by the same
- * rules as the CPU (listed_ranks.h); each of its threads sums the pixels of one exponent. */
+/* The clip, from the sorted keys of the listed values.
+ *
+ * 1. sum_keys: a warp sums 128 keys, and notes where groups begin: the keys of one sign and
+ *    exponent. CUB turns these sums to sums of all keys before every 128th key.
+ * 2. clip, in one block of 256 threads: thread e sums the pixels of exponent e, as bin e of
+ *    exact_sums.
+ * 3. A round finds the ranks of the median (listed_ranks.h), the exact rms, and the bounds; two
+ *    warps find the cuts at the bounds by search among the keys, and the sums between two cuts
+ *    follow from the stored sums and at most 127 keys.
+ * 4. Rounds end when no key is removed. Then min, max and the thresholds of the islands are set.
+ *
+ * Always: the same rules and the same bits as on the CPU. If a bound cuts inliers, or the median is
+ * one, the clip is not known, and the host takes a slower way.
+ *
+ * Cost: the list is read once; a round is a few searches, whatever the length of the list. */
 #include "backend/listed_ranks.h"
 #include "device.cuh"
 
@@ -291,8 +304,8 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
     return all;
 }
 
-/* Sets s->median, the mean of the two middle values. Returns false if one of them is an inlier,
- * whose value is not known. By a warp. */
+/* Sets s->median, the mean of the two middle values. False if one of them is an inlier, whose value
+ * is not in the list. By a warp. */
 static __device__ bool select_median(const sorted &list, const scan_plan &plan, clip_shared *s) {
     int64_t i = 0, k = 0;
     const listed_kind lower = ranks_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
@@ -332,7 +345,7 @@ static __device__ void find_cuts(const sorted &list, clip_shared *s) {
         s->cuts[warp] = c;
 }
 
-/* The cut at an index that is one of a bound or an end of the kept range. */
+/* The cut at an index: of a bound, or of an end of the kept keys. */
 static __device__ cut cut_at(const clip_shared *s, int64_t index) {
     return index == s->cuts[0].index   ? s->cuts[0]
            : index == s->cuts[1].index ? s->cuts[1]

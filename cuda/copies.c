@@ -23,8 +23,8 @@ static void copy_on_host(struct threads *threads, void *to, const void *from, in
     threads_run(threads, (int)((size + SHARE - 1) / SHARE), copy_share, &copy);
 }
 
-/* The pinned memory is used in halves: one is filled or emptied while the device copies the other.
- * Returns piece i of a copy, which is in the half of its number. */
+/* Piece i of a copy. Pinned memory is used in halves: threads fill or empty one while the device
+ * copies the other. */
 struct piece {
     char *pinned;
     cudaEvent_t copied; /* by the device */

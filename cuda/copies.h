@@ -1,5 +1,6 @@
-/* Copies between ordinary host memory and the device, through pinned memory: all threads copy to or
- * from there while the device copies, which is three times as fast as the driver's own way. */
+/* Copies between ordinary host memory and the device, through pinned memory. All threads copy to or
+ * from the pinned memory while the device copies, which is three times as fast as the driver's way.
+ */
 #ifndef COPIES_H
 #define COPIES_H
 
@@ -9,7 +10,7 @@
 cudaError_t copy_in(const struct cuda *cuda, struct threads *threads, void *to, const void *from,
                     int64_t size);
 
-/* Copies `size` bytes to the host, after what is in cuda->stream, and waits for them. */
+/* Copies `size` bytes to the host, after all work in cuda->stream, and waits for them. */
 cudaError_t copy_out(const struct cuda *cuda, struct threads *threads, void *to, const void *from,
                      int64_t size);
 

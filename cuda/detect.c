@@ -1,5 +1,23 @@
-/* The host code of a search: it launches the stages in their order, and the slower ways if the
- * prediction failed or a buffer overflowed. */
+/* How an image is searched on a device: the host enqueues the stages, and takes slower ways where a
+ * shorter one failed.
+ *
+ * 1. Prepare: the image is uploaded if it fits, used in place if the caller has it on the device,
+ *    or else streamed (upload.c).
+ * 2. In one read (search_in_one_read): sample, plan, scan, sort of the listed values, clip,
+ *    islands. Of images from 2^18 to 2^24 pixels all stages are enqueued at once; a second search
+ *    with equal parameters records them as a CUDA graph, later ones launch it.
+ * 3. If the clip cannot be computed from the list: a list of all pixels is sorted, if it fits in
+ *    memory, else the host clips by histograms (clip_again).
+ * 4. With local noise: boxes of nodes are clipped (noise.c), and a second scan picks candidates
+ *    above the noise between them.
+ * 5. If candidates are missing, they are scanned again; if a buffer overflowed, it grows to the
+ *    number that the kernel counted, and the stage is repeated.
+ * 6. Islands, and runs if they are wanted, are copied to the host.
+ *
+ * Always: the result has the bits of cpu_detect. Functions return false after an error, which
+ * s->status and s->error then have.
+ *
+ * Cost: one read of an ordinary image; 1.6 bytes a pixel on the device beside the image. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +30,7 @@
 #include "noise.h"
 #include "upload.h"
 
-/* Device memory for the fits of an image, if sources are fitted: of a small and of a large one. */
+/* Device memory that is left for fits: a pixel of a small image, and for a large image. */
 enum { MEASURED_BYTES_A_PIXEL = 64, MEASURED_BYTES = 1 << 27 };
 
 struct search {
@@ -25,7 +43,7 @@ struct search {
     struct noise_grid grid; /* of local noise */
     bool recording;         /* the stream is being captured */
     bool keeps_only;        /* the device gets the image, and nothing is found in it */
-    bool found; /* the islands were found with the final thresholds, but for overflows */
+    bool has_islands; /* islands were made with the final thresholds; buffers may have overflowed */
     struct detection_result *result;
     enum srcfind_status status; /* of the step that failed, like the error */
     struct error *error;
@@ -35,8 +53,7 @@ static bool is_streamed(const struct search *s) {
     return !s->params.pixels;
 }
 
-/* Notes the status of a step. False if it is an error: the functions of this file return false
- * after an error that was noted. */
+/* Notes the status of a step; false if it is an error. */
 static bool note(struct search *s, enum srcfind_status status) {
     s->status = status;
     return status == SRCFIND_OK;
@@ -179,7 +196,7 @@ static double seconds_between(const struct search *s, enum mark a, enum mark b) 
     return 1e-3 * (double)milliseconds;
 }
 
-/* The fast way, which suffices for ordinary images: it reads the image once. */
+/* Searches in one read of the image, which suffices for ordinary images. */
 static bool search_in_one_read(struct search *s) {
     struct srcfind_timings *t = &s->result->timings;
     if (!(s->params.at_once ? launch_at_once(s) : launch_in_steps(s)) || !fetch_state(s))
@@ -212,7 +229,7 @@ static bool clip_by_histogram(struct search *s) {
     return note(s, status != SRCFIND_OK && s->cuda->lost ? SRCFIND_ERROR_DEVICE : status);
 }
 
-/* Clips by a list of all pixels, if it fits in memory. Else state->clip.known stays false. */
+/* Clips by a list of all pixels, if the list fits in memory; else state->clip.known stays false. */
 static bool clip_by_sorting(struct search *s) {
     const int64_t ordinary = s->params.list_capacity;
     struct params all = s->params;
@@ -263,19 +280,19 @@ static bool find_islands(struct search *s, const struct thresholds *thresholds) 
 
 /* Enlarges the buffers of runs and islands to what was counted, and finds the islands again. */
 static bool find_more_islands(struct search *s, const struct thresholds *thresholds) {
-    const struct state *found = s->cuda->state;
+    const struct state *state = s->cuda->state;
     const int64_t n = s->params.n_pixels;
     struct shares *shares = &s->cuda->shares;
     bool ok = true;
-    while (ok && (found->n_runs > s->params.runs_capacity ||
-                  found->n_counting > s->params.counting_capacity)) {
-        if (found->n_runs > MOST_RUNS)
+    while (ok && (state->n_runs > s->params.runs_capacity ||
+                  state->n_counting > s->params.counting_capacity)) {
+        if (state->n_runs > MOST_RUNS)
             return note(s, error_set(s->error, SRCFIND_ERROR_DEVICE,
                                      "CUDA device %d (%s): the image has more than 2^31 runs of "
                                      "pixels above the threshold; --cpu takes them",
                                      s->cuda->device, s->cuda->name));
-        buffers_grow(&s->params.runs_capacity, found->n_runs, &shares->runs, n);
-        buffers_grow(&s->params.counting_capacity, found->n_counting, &shares->counting, n);
+        buffers_grow(&s->params.runs_capacity, state->n_runs, &shares->runs, n);
+        buffers_grow(&s->params.counting_capacity, state->n_counting, &shares->counting, n);
         ok = reserve(s, false) && find_islands(s, thresholds);
     }
     return ok;
@@ -305,7 +322,7 @@ static int64_t get_run(const void *context, int64_t i, struct run *run) {
     return runs[i].island;
 }
 
-/* Takes the runs of the islands, whose number is known. */
+/* Takes the runs of the islands that were taken. */
 static bool take_runs(struct search *s) {
     if (!check(s, launch_list_runs(&s->params, s->cuda->stream)) || !fetch_state(s))
         return false;
@@ -331,14 +348,14 @@ static bool take_islands(struct search *s) {
            (!s->detection->keep_runs || take_runs(s));
 }
 
-/* Finds median and rms: by the clip of one read, or by a slower way if that failed. */
+/* Finds median and rms by one read or, if that fails, by a slower way. */
 static bool find_background(struct search *s) {
     const struct state *state = s->cuda->state;
     struct srcfind_background *b = &s->result->background;
     bool ok = search_in_one_read(s);
     s->result->timings.clip_method = "one read";
-    s->found = ok && state->clip.known;
-    ok = s->found || (ok && clip_again(s));
+    s->has_islands = ok && state->clip.known;
+    ok = s->has_islands || (ok && clip_again(s));
     if (ok && state->clip.known)
         take_background(state, b);
     return ok && (b->n_kept > 0 || note(s, error_set(s->error, SRCFIND_ERROR_INPUT,
@@ -350,11 +367,11 @@ static bool find_above(struct search *s, const struct thresholds *t) {
     const struct state *state = s->cuda->state;
     if (!(state->plan.candidate <= t->island) ||
         state->totals.n_candidates > (unsigned long long)s->params.values_capacity) {
-        s->found = false;
+        s->has_islands = false;
         if (!read_candidates(s, t))
             return false;
     }
-    return s->found || find_islands(s, t);
+    return s->has_islands || find_islands(s, t);
 }
 
 /* Clips the box of each node, and finds the islands of the pixels above the noise between the
@@ -402,7 +419,7 @@ static bool describe(struct search *s, int64_t width, int64_t height, int64_t pi
     return true;
 }
 
-/* Whether the samples of the smoothed image are searched, and not an image. */
+/* Whether the search is of the samples of a smoothed image. */
 static bool is_of_samples(const struct search *s) {
     return s->on_device && s->on_device->pixels == s->cuda->buffers[BUFFER_SAMPLES].memory;
 }
@@ -433,7 +450,7 @@ static enum srcfind_status run_search(struct search *s, int64_t width, int64_t h
     return ok ? SRCFIND_OK : s->status;
 }
 
-/* Whether the image, beside which sources are measured, leaves memory for that. */
+/* Whether memory is left beside the image to measure sources. */
 static bool leaves_memory(const struct search *s) {
     const int64_t all = s->params.n_pixels * MEASURED_BYTES_A_PIXEL;
     return !s->detection->keep_runs ||

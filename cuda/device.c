@@ -1,3 +1,16 @@
+/* A device: its streams, events, pinned memory and buffers, and the checks of CUDA's calls.
+ *
+ * Every call goes through cuda_check, which writes the message. An error other than too little
+ * memory loses the device: CUDA gives no result after it in this process, so the context is marked
+ * lost, and searches go to the CPU or end with an error.
+ *
+ * cuda_enter makes the device that of the calling thread, and returns the thread's device before;
+ * cuda_leave restores it. Programs that use CUDA themselves notice nothing.
+ *
+ * The limit is 90% of the memory that is free when the device is opened, or what the user allows,
+ * divided by the number of finders that share it. Stages after a search (fits, smoothing,
+ * gathering) may take the memory of buffers that are no longer read: all but the state, the kept
+ * image and its samples. */
 #include "device.h"
 
 #include <stdlib.h>

@@ -135,7 +135,7 @@ static inline cudaError_t blocks_for(Kernel *kernel, int threads, int64_t work, 
     return status;
 }
 
-/* The same as launch_next, with as many blocks as blocks_for finds. */
+/* Launches a kernel as launch_next does, with as many blocks as blocks_for finds. */
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t launch_filling(void (*kernel)(Parameters...), int threads, int64_t work,
                                          cudaStream_t stream, const Arguments &...arguments) {

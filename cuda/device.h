@@ -40,7 +40,7 @@ enum {
     LONGEST_SLOT = 1 << 19, /* of a slot, at most */
 };
 
-/* What one thread needs to copy pixels to the device. */
+/* The stream and events with which one thread copies pixels to the device. */
 struct uploader {
     cudaStream_t stream;
     cudaEvent_t copied[SLOTS]; /* complete when the slot has been copied (and scanned) */

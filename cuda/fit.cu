@@ -16,14 +16,14 @@ struct scratch {
 static __global__ void __launch_bounds__(THREADS)
     fit_jobs(fit_frame frame, const fit_pixel *pixels, fit_job *jobs, int64_t n,
              unsigned long long *next, scratch *scratches) {
-    scratch *const own = &scratches[(int64_t)blockIdx.x * WARPS + threadIdx.x / WARP];
+    scratch *const mine = &scratches[(int64_t)blockIdx.x * WARPS + threadIdx.x / WARP];
     for (;;) {
         unsigned long long k = lane_of_thread() == 0 ? atomicAdd(next, 1ull) : 0;
         k = __shfl_sync(ALL_LANES, k, 0);
         if (k >= (unsigned long long)n)
             return;
         if (jobs[k].n_pixels <= FIT_DEVICE_PIXELS)
-            fit_island(&own->memory, own->arrays, &frame, pixels, &jobs[k]);
+            fit_island(&mine->memory, mine->arrays, &frame, pixels, &jobs[k]);
     }
 }
 

@@ -17,7 +17,7 @@ enum { FIT_DEVICE_PIXELS = 1024 }; /* most pixels of a job on a device */
 int64_t fit_scratch_size(void);
 cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n);
 
-/* All but the frame is in the device's memory; `next` is scratch, too. */
+/* Pixels, jobs, `next` and scratches are in the device's memory. */
 cudaError_t launch_fits(const struct fit_frame *frame, const struct fit_pixel *pixels,
                         struct fit_job *jobs, int64_t n_jobs, unsigned long long *next,
                         void *scratches, int64_t n_scratches, cudaStream_t stream);

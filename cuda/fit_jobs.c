@@ -5,8 +5,8 @@
 #include "cpu/fit.h"
 #include "fit.h"
 
-/* The jobs of a call, and where they are in the buffer. */
-struct fitting {
+/* The jobs of a call, and the device's buffer for them. */
+struct device_fit {
     struct cuda *cuda;
     const struct fit_frame *frame;
     const struct fit_pixel *pixels;
@@ -25,7 +25,7 @@ static int64_t aligned(int64_t size) {
 }
 
 /* Allocates the buffer, with as many scratches as the jobs can use and the memory has. */
-static enum srcfind_status reserve(struct fitting *f) {
+static enum srcfind_status reserve(struct device_fit *f) {
     struct cuda *cuda = f->cuda;
     const int64_t jobs = aligned(f->n * (int64_t)sizeof *f->jobs);
     const int64_t pixels = aligned(f->n_pixels * (int64_t)sizeof *f->pixels);
@@ -50,7 +50,7 @@ static enum srcfind_status reserve(struct fitting *f) {
     return status;
 }
 
-static enum srcfind_status start(const struct fitting *f, struct threads *threads) {
+static enum srcfind_status start(const struct device_fit *f, struct threads *threads) {
     cudaError_t code =
         copy_in(f->cuda, threads, f->device_jobs, f->jobs, f->n * (int64_t)sizeof *f->jobs);
     if (!code)
@@ -64,7 +64,7 @@ static enum srcfind_status start(const struct fitting *f, struct threads *thread
 }
 
 /* Copies the jobs that are too large for the device; NULL where memory ran out. */
-static struct fit_job *copy_large(const struct fitting *f, int64_t *n) {
+static struct fit_job *copy_large(const struct device_fit *f, int64_t *n) {
     struct fit_job *large;
     *n = 0;
     for (int64_t i = 0; i < f->n; i++)
@@ -77,14 +77,14 @@ static struct fit_job *copy_large(const struct fitting *f, int64_t *n) {
 }
 
 /* Puts the large jobs back. */
-static void set_large(const struct fitting *f, const struct fit_job *large) {
+static void set_large(const struct device_fit *f, const struct fit_job *large) {
     for (int64_t i = 0, k = 0; i < f->n; i++)
         if (f->jobs[i].n_pixels > FIT_DEVICE_PIXELS)
             f->jobs[i] = large[k++];
 }
 
-/* Large jobs are done by the host meanwhile. */
-static enum srcfind_status run(const struct fitting *f, struct threads *threads) {
+/* Runs the jobs; the host fits the large ones meanwhile. */
+static enum srcfind_status run(const struct device_fit *f, struct threads *threads) {
     int64_t n_large;
     struct fit_job *large = copy_large(f, &n_large);
     enum srcfind_status status =
@@ -93,7 +93,7 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
         status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
         const cudaError_t code =
             copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
-        struct error second; /* where the host failed, its error is the one to tell */
+        struct error second; /* if the host failed, its error is reported */
         const enum srcfind_status device =
             cuda_check(f->cuda, code, "fitting sources", status == SRCFIND_OK ? f->error : &second);
         status = status == SRCFIND_OK ? device : status;
@@ -105,7 +105,7 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
 }
 
 /* Finds the range of pixels that the jobs have. */
-static void find_pixels(struct fitting *f) {
+static void find_pixels(struct device_fit *f) {
     int64_t end = 0;
     f->first_pixel = f->jobs[0].first;
     for (int64_t i = 0; i < f->n; i++) {
@@ -119,7 +119,7 @@ static void find_pixels(struct fitting *f) {
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                              struct threads *threads, struct error *error) {
-    struct fitting f = {
+    struct device_fit f = {
         .cuda = cuda, .frame = frame, .pixels = pixels, .jobs = jobs, .n = n, .error = error};
     if (n == 0)
         return SRCFIND_OK;

@@ -5,15 +5,16 @@ static int64_t aligned(int64_t size) {
     return (size + 255) / 256 * 256;
 }
 
-/* The runs of a call, and where they are in the buffer. */
-struct gathering {
-    const struct placed_runs *runs;
+/* The runs of a call, and the device's buffer for them. */
+struct gather_buffer {
+    const struct gathered_runs *runs;
     struct run *device_runs;
     int64_t *device_first;
     float *device_values;
 };
 
-static enum srcfind_status reserve(struct cuda *cuda, struct gathering *g, struct error *error) {
+static enum srcfind_status reserve(struct cuda *cuda, struct gather_buffer *g,
+                                   struct error *error) {
     const int64_t runs = aligned(g->runs->n * (int64_t)sizeof *g->device_runs);
     const int64_t first = aligned(g->runs->n * (int64_t)sizeof *g->device_first);
     const int64_t values = g->runs->n_pixels * (int64_t)sizeof *g->device_values;
@@ -26,7 +27,7 @@ static enum srcfind_status reserve(struct cuda *cuda, struct gathering *g, struc
     return status;
 }
 
-static cudaError_t copy(const struct cuda *cuda, const struct gathering *g, float *values,
+static cudaError_t copy(const struct cuda *cuda, const struct gather_buffer *g, float *values,
                         struct threads *threads) {
     const struct kept_image *image = &cuda->kept;
     const int64_t n = g->runs->n, n_pixels = g->runs->n_pixels;
@@ -43,9 +44,9 @@ static cudaError_t copy(const struct cuda *cuda, const struct gathering *g, floa
                            n_pixels * (int64_t)sizeof *values);
 }
 
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
-    struct gathering g = {.runs = runs};
+    struct gather_buffer g = {.runs = runs};
     if (runs->n_pixels == 0)
         return SRCFIND_OK;
     const int callers_device = cuda_enter(cuda);

@@ -1,7 +1,25 @@
-/* From candidates to the moments of islands. Pixels above the threshold become runs, which are cut
- * at the ends of tiles. Runs that touch are joined by union-find, where the earlier root wins: an
- * island's root is its first run, and the order of the roots is that of the labels. What belongs to
- * an island is added by integer atomics, so the order does not matter. */
+/* From the candidates of a scan to the moments of islands. Kernels, in their order:
+ *
+ * 1. find_runs: pixels above the threshold become runs, which are cut at the ends of tiles of 1024
+ *    pixels. A block counts and writes in one pass, by decoupled look-back (Merrill and Garland
+ *    2016).
+ * 2. join_runs: runs that touch are joined by union-find with atomicMin; the earlier root wins
+ *    (Komura 2015).
+ * 3. find_roots, add_extents: each run gets its root as parent; size, box and peak are added to the
+ *    root by integer atomics. With local noise, add_local_extents and find_peak_runs do so for
+ *    value - background.
+ * 4. number_islands: islands of the catalogue are numbered in the order of their roots, and their
+ *    units chosen.
+ * 5. sum_moments: the moments of each run, 128-bit integers, are added to its island.
+ * 6. list_runs, if the host wants runs: runs of islands of the catalogue, in their order.
+ *
+ * Always: an island's root is its first run, so the order of the roots is that of the labels.
+ * Everything that several threads add to is an integer, so the result has the bits of the CPU's.
+ * Buffers that are too small are counted beyond their end, and nothing is written there: the host
+ * enlarges them and starts again.
+ *
+ * Cost: the values of candidates are read three times, the image not at all. A run takes 24 bytes,
+ * its parent, extent and index 40; with local noise 24 more. */
 #include "backend/edges.h"
 #include "backend/moments.h"
 #include "device.cuh"
@@ -27,7 +45,7 @@ static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 
               "each warp and thread has the same number");
 static_assert(TILE == WARP * WORD, "one word per lane");
 
-/* Whether islands are to be found, and all candidates have been stored. */
+/* Whether islands are wanted, and all candidates were stored. */
 static __device__ bool is_ready(const params &params) {
     const state &s = *params.state;
     return s.thresholds.detection < INFINITY && s.plan.candidate <= s.thresholds.island &&
@@ -36,17 +54,17 @@ static __device__ bool is_ready(const params &params) {
 
 /* --- prefix sums over blocks --- */
 
-/* A block publishes one word: its own sum, as soon as it has it, and then the sum up to its end. A
- * block that looks back for the sum before it thus need not look far, and find_runs can count and
- * write in one pass (decoupled look-back: Merrill and Garland 2016, NVIDIA technical report
- * 2016-002). words[0] counts the blocks that have begun and gives each its number, so that all
- * blocks with lower numbers have begun, too. */
-enum word_kind { NOTHING, OWN, COMPLETE };
+/* A block publishes one word: first its sum alone, then the sum up to its end. A block that needs
+ * the sum before it looks back over few words, and find_runs counts and writes in one pass
+ * (decoupled look-back: Merrill and Garland 2016, NVIDIA technical report 2016-002). words[0]
+ * counts the blocks that have begun, and gives each its number: all blocks with lower numbers have
+ * begun. */
+enum word_kind { NOTHING, BLOCK_SUM, COMPLETE };
 enum { KIND_BITS = 2 };
 
 struct block_shared {
     int64_t warps[WARPS];
-    int64_t block, before, end; /* number of the block, and the sums before it and up to its end */
+    int64_t block, before, end; /* the block's number; the sums before it and up to its end */
 };
 
 /* Returns the number of the block, in the order in which blocks begin. */
@@ -79,7 +97,7 @@ static __device__ int64_t look_back(unsigned long long *words, int64_t block) {
     }
 }
 
-/* The sum of n over the threads before this one, of this block and of all blocks before it. By all
+/* The sum of n over all threads before this one, in this block and in the blocks before it. By all
  * threads of the block. */
 static __device__ int64_t sum_before(unsigned long long *words, int64_t block, int n,
                                      block_shared *shared) {
@@ -89,14 +107,14 @@ static __device__ int64_t sum_before(unsigned long long *words, int64_t block, i
         shared->warps[warp] = before + n;
     __syncthreads();
     if (warp == 0) {
-        const int64_t own =
+        const int64_t of_block =
             warp_sum(lane_of_thread() < WARPS ? shared->warps[lane_of_thread()] : 0);
         if (lane_of_thread() == 0)
-            publish(words, block, OWN, own);
+            publish(words, block, BLOCK_SUM, of_block);
         const int64_t of_blocks = look_back(words, block);
         if (lane_of_thread() == 0) {
             shared->before = of_blocks;
-            shared->end = of_blocks + own;
+            shared->end = of_blocks + of_block;
             publish(words, block, COMPLETE, shared->end);
         }
     }
@@ -435,7 +453,8 @@ static __device__ bool is_local(const params &params) {
     return params.noise.nodes != NULL;
 }
 
-/* Makes its root the parent of each run. The extent of a root begins as that of its own run. */
+/* Makes the root the parent of each run. The extent of a root begins as the extent of its first
+ * run. */
 static __global__ void __launch_bounds__(THREADS)
     find_roots(const __grid_constant__ params params) {
     wait_for_earlier();
@@ -459,14 +478,14 @@ static __device__ extent warp_extent(const extent &e) {
     return all;
 }
 
-/* What the runs of a warp add to the extents of their roots, in shared memory. */
+/* The extents that the runs of a warp add to their roots, in shared memory. */
 struct warp_extents {
     int root[WARP]; /* -1: nothing to add */
     int reach[WARP * REACHES];
 };
 
-/* Adds a lane's extent to that of its root, if it has pixels. Neighbouring lanes add to
- * neighbouring addresses, so that the memory has fewer transactions. By a warp. */
+/* Adds the extent of a lane's run to the extent of its root, if the run has pixels. Neighbouring
+ * lanes add to neighbouring addresses, so that the memory has fewer transactions. By a warp. */
 static __device__ void add_extent(const params &params, int root, const extent &e,
                                   warp_extents *s) {
     const int lane = lane_of_thread();
@@ -552,7 +571,7 @@ static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
-/* Whether an island enters the catalogue. */
+/* Whether an island enters the catalogue: it is large and high enough. */
 static __device__ bool counts(const params &params, int64_t root) {
     const bool passes = is_local(params)
                             ? params.local[root].passes != 0
@@ -561,7 +580,7 @@ static __device__ bool counts(const params &params, int64_t root) {
            params.extents[root].n_pixels >= (unsigned long long)params.detection.min_pixels;
 }
 
-/* Sets what is known of an island before its pixels are summed. */
+/* Sets size, box, peak and unit of an island, before its pixels are summed. */
 static __device__ void start_island(const params &params, int64_t root, island *start) {
     const extent e = params.extents[root]; /* one load, before anything is written */
     const int64_t first = params.runs[root].first;
@@ -581,8 +600,8 @@ static __device__ void start_island(const params &params, int64_t root, island *
         is_local(params) ? moments_are_small_locally(start) : moments_are_small(start, threshold);
 }
 
-/* Clears islands with their padding bytes, since the host copies these, too. By all threads of the
- * block. */
+/* Clears islands with their padding bytes: the host copies these, too. By all threads of the block.
+ */
 static __device__ void clear_islands(island *islands, int64_t n) {
     static_assert(sizeof *islands % sizeof(uint4) == 0, "an island is a multiple of 16 bytes");
     uint4 *const quads = reinterpret_cast<uint4 *>(islands);
@@ -590,9 +609,9 @@ static __device__ void clear_islands(island *islands, int64_t n) {
         quads[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* Numbers the islands of the catalogue in the order of their roots, which is that of the labels,
- * and sets what is known of them. A block has RUNS_A_BLOCK runs; a block without runs returns, but
- * for the first. */
+/* Numbers the islands of the catalogue in the order of their roots, which is the order of the
+ * labels, and starts each. A block has RUNS_A_BLOCK runs; a block without runs returns, except the
+ * first. */
 static __global__ void __launch_bounds__(THREADS)
     number_islands(const __grid_constant__ params params) {
     __shared__ block_shared shared;
@@ -642,10 +661,9 @@ static __device__ unsigned long long *lower_half(island *i, int moment) {
     return (unsigned long long *)&i->low[moment];
 }
 
-/* What the runs of a warp add to islands with small sums, in shared memory; island is -1 for
- * others. */
+/* The moments that the runs of a warp add to islands with small sums, in shared memory. */
 struct small_moments {
-    int island[WARP];
+    int island[WARP]; /* its index; -1: the run has no moments here */
     unsigned long long values[WARP * MOMENTS];
 };
 
@@ -777,8 +795,8 @@ static __global__ void __launch_bounds__(THREADS, 4)
 
 /* --- runs --- */
 
-/* Lists the runs of the islands of the catalogue. A block has RUNS_A_BLOCK runs, and a thread some
- * neighbouring ones; a block without runs returns, but for the first. */
+/* Lists the runs of the islands of the catalogue. A block has RUNS_A_BLOCK runs, a thread some
+ * neighbouring ones; a block without runs returns, except the first. */
 static __global__ void __launch_bounds__(THREADS) list_runs(const __grid_constant__ params params) {
     __shared__ block_shared shared;
     wait_for_earlier();

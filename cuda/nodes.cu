@@ -1,10 +1,20 @@
 /* Local noise: the clip of the box of each node.
  *
- * The borders of all boxes divide the image into cells (cpu/cells.h). A warp sums the pixels of a
- * cell and sorts their keys, in chunks. Then a team of TEAM lanes clips a box: a lane has some of
- * its cells, so that the number of keys below a bound, the keys of a rank and the sums of those
- * that a round removes are found by searches in sorted chunks. The result is exact, as the CPU's
- * is; a box whose rms is in doubt is left to the host. */
+ * 1. The borders of all boxes divide the image into cells (cpu/cells.h). sort_cells: a warp sums
+ *    the pixels of a cell, and sorts their keys in registers, in chunks of 512 (bitonic sort).
+ * 2. clip_boxes: a team of 16 lanes clips a box; a lane has some of its cells. The guess of median
+ *    and rms comes from the median chunk of the box.
+ * 3. A median is found by dividing a range of keys by interpolation: the number of keys below a
+ *    bound is a binary search in each chunk. When at most 16 keys are left, the team gathers and
+ *    ranks them.
+ * 4. A round removes the keys outside of the bounds, and adds them to the removed sums; the sums of
+ *    the box less these give the rms, in double-double arithmetic.
+ *
+ * Always: the result has the bits of the CPU's (clip_box.c). A box whose last bit of the rms is in
+ * doubt gets rms -1, and the host clips it.
+ *
+ * Cost: one read of the image, 4 bytes a pixel for sorted keys; boxes read parts of chunks from the
+ * cache. */
 #include "backend/boxes.h"
 #include "device.cuh"
 
@@ -18,7 +28,7 @@ enum {
     TEAMS = THREADS / TEAM,
     FEW_KEYS = 8,      /* a chunk with fewer is no sample of its box */
     INTERPOLATED = 10, /* later divisions of a range of keys take its middle */
-    ASIDE = TEAM / 3,  /* ranks by which an interpolation aims beside those that are looked for */
+    ASIDE = TEAM / 3,  /* ranks by which an interpolation aims beside the wanted ones */
 };
 
 static const unsigned TEAM_LANES = ALL_LANES >> (WARP - TEAM);
@@ -248,8 +258,8 @@ static __device__ int count_of_box(const params &params, const box &b, uint32_t 
 
 /* --- medians --- */
 
-/* A clip as it goes on. */
-struct clipping {
+/* The state of a clip. */
+struct box_clip {
     value_sums all;
     double median, rms; /* of the last round, or a guess */
     uint32_t low, high; /* keys within [low, high] are left */
@@ -257,14 +267,14 @@ struct clipping {
 };
 
 /* Guesses median and rms by the chunk with the median of the medians of the lanes' first chunks. */
-static __device__ void guess_noise(const params &params, const box &b, clipping *c) {
+static __device__ void guess_noise(const params &params, const box &b, box_clip *c) {
     const int lane = lane_of_team();
     const uint32_t *keys = NULL;
     int n = 0;
     if (lane < b.n) {
-        const cell own = cell_of_box(params, b, lane);
-        keys = own.keys;
-        n = count_below(keys, min(CHUNK, own.n), KEY_PADDING);
+        const cell mine = cell_of_box(params, b, lane);
+        keys = mine.keys;
+        n = count_below(keys, min(CHUNK, mine.n), KEY_PADDING);
     }
     const bool has = n >= FEW_KEYS;
     const uint32_t median = has ? keys[n / 2] : KEY_PADDING;
@@ -287,7 +297,7 @@ struct counted {
     int below;
 };
 
-/* The keys that are looked for are >= low.key and < high.key. */
+/* The wanted keys are >= low.key and < high.key. */
 struct bracket {
     counted low, high;
 };
@@ -297,8 +307,8 @@ struct rank_values {
     double lower, upper;
 };
 
-/* The keys of the ranks `lower` and `upper`, within a bracket with at most TEAM keys, which the
- * team gathers in `gathered`. */
+/* The values of the ranks `lower` and `upper`, in a bracket of at most TEAM keys, which the team
+ * gathers in `gathered`. */
 static __device__ rank_values pick_ranks(const params &params, const box &b, const bracket &in,
                                          int lower, int upper, uint32_t *gathered) {
     const int lane = lane_of_team();
@@ -311,14 +321,14 @@ static __device__ rank_values pick_ranks(const params &params, const box &b, con
             const uint32_t *keys = c.keys + at;
             const int count = max(0, min(CHUNK, c.n - at));
             const int begin = count_below(keys, count, in.low.key);
-            const int own = count_below(keys, count, in.high.key) - begin;
-            int before = own;
+            const int mine = count_below(keys, count, in.high.key) - begin;
+            int before = mine;
             for (int step = 1; step < TEAM; step *= 2) {
                 const int other = __shfl_up_sync(b.lanes, before, step, TEAM);
                 before += lane >= step ? other : 0;
             }
-            for (int i = 0; i < own; i++)
-                gathered[n + before - own + i] = keys[begin + i];
+            for (int i = 0; i < mine; i++)
+                gathered[n + before - mine + i] = keys[begin + i];
             n += from_lane(b, before, TEAM - 1);
         }
     }
@@ -352,7 +362,7 @@ static __device__ rank_values neighbours(const params &params, const box &b, uin
 
 /* The values of the ranks `lower` and `upper`, which are equal or neighbours. A range of keys is
  * divided near them, by interpolation with the density of a Gaussian, until few keys are left. */
-static __device__ rank_values find_ranks(const params &params, const box &b, const clipping &c,
+static __device__ rank_values find_ranks(const params &params, const box &b, const box_clip &c,
                                          int lower, int upper, uint32_t *gathered) {
     const double apart = 2.5066 * c.rms / (double)c.all.n; /* sqrt(2 pi) */
     bracket in = {{0, 0}, {KEY_LAST + 1, (int)c.all.n}};
@@ -377,25 +387,25 @@ static __device__ rank_values find_ranks(const params &params, const box &b, con
 
 /* --- the clip --- */
 
-/* Removes the keys that are not within [low, high] from those that are left; returns the sums of
- * what this and earlier rounds removed. `own` is the lane's part of it. */
+/* Removes the keys outside of [low, high]. Returns the sums of all keys removed so far; `mine` has
+ * those that this lane removed. */
 static __device__ value_sums remove_beyond(const params &params, const box &b, uint32_t low,
-                                           uint32_t high, clipping *c, value_sums *own) {
+                                           uint32_t high, box_clip *c, value_sums *mine) {
     int n_lower = 0;
     for_chunks(params, b, [&](const uint32_t *keys, int count) {
         const int begin = count_below(keys, count, c->low), end = count_below(keys, count, low);
         const int above = count_below(keys, count, high + 1);
         const int last = count_below(keys, count, c->high + 1);
         for (int i = begin; i < end; i++)
-            value_sums_add(own, exact_unkey(keys[i]));
+            value_sums_add(mine, exact_unkey(keys[i]));
         for (int i = above; i < last; i++)
-            value_sums_add(own, exact_unkey(keys[i]));
+            value_sums_add(mine, exact_unkey(keys[i]));
         n_lower += end - begin;
     });
     c->n_lower += team_sum(b, n_lower);
     c->low = low;
     c->high = high;
-    return sums_of_lanes(b.lanes, *own, TEAM);
+    return sums_of_lanes(b.lanes, *mine, TEAM);
 }
 
 /* Whether all n keys that are left have one value. */
@@ -407,10 +417,10 @@ static __device__ bool are_equal(const params &params, const box &b, const rank_
 }
 
 /* The noise of a box with pixels that are not blank; its rms is -1 if it is in doubt. */
-static __device__ noise_at clip_box(const params &params, const box &b, clipping *c,
+static __device__ noise_at clip_box(const params &params, const box &b, box_clip *c,
                                     uint32_t *gathered) {
     const double kappa = params.detection.kappa;
-    value_sums removed = {}, own = {};
+    value_sums removed = {}, mine = {};
     guess_noise(params, b, c);
     for (;;) {
         const value_sums left = value_sums_less(&c->all, &removed);
@@ -424,7 +434,7 @@ static __device__ noise_at clip_box(const params &params, const box &b, clipping
         if (low > high)
             break;
         const int64_t before = removed.n;
-        removed = remove_beyond(params, b, low, high, c, &own);
+        removed = remove_beyond(params, b, low, high, c, &mine);
         if (removed.n == before || removed.n == c->all.n)
             break;
     }
@@ -440,7 +450,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint32_t node = blockIdx.x * TEAMS + threadIdx.x / TEAM; node < n;
          node += gridDim.x * TEAMS) {
         const box b = box_of(params, node);
-        clipping c = {sums_of_box(params, b), 0, 0, 0, KEY_LAST, 0};
+        box_clip c = {sums_of_box(params, b), 0, 0, 0, KEY_LAST, 0};
         noise_at noise = {NAN, NAN};
         if (c.all.n > 0 && 4 * c.all.n >= b.area)
             noise = clip_box(params, b, &c, gathered[threadIdx.x / TEAM]);

@@ -10,8 +10,8 @@ struct noise_grid {
     struct cell_axis x, y;
 };
 
-/* Sets what the detection of params asks for: nodes, their cells, and the lists of keys. The caller
- * clears the grid, also after a failure. */
+/* Sets the nodes of params, their cells and their lists of keys, if the detection has boxes. The
+ * caller clears the grid, also after a failure. */
 bool noise_plan(struct params *params, struct noise_grid *grid);
 void noise_grid_clear(struct noise_grid *grid);
 

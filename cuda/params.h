@@ -58,14 +58,15 @@ struct listed_run {
  * its first run. */
 enum reach { LEFT_END, RIGHT_END, UPPER_END, ON_EDGE, REACHES };
 
-/* What decides whether an island enters the catalogue. 32 bytes; threads add to it by atomics. */
+/* Size, peak and box of an island, which decide whether it enters the catalogue. 32 bytes; threads
+ * add to them by atomics. */
 struct extent {
     unsigned long long n_pixels;
     unsigned long long peak; /* key of the highest pixel << 32 | ~(the first run that has it) */
     int reach[REACHES];
 };
 
-/* The same, with local noise: the highest pixel is that of the highest value - background. */
+/* The peak of an island with local noise: the pixel with the highest value - background. */
 struct local_extent {
     unsigned long long above; /* value - background of the highest pixel, mapped to an integer in
                                  the same order */
@@ -202,8 +203,8 @@ cudaError_t launch_islands(const struct params *params, cudaStream_t stream);
 /* Lists the runs of the islands of the catalogue, in their order; after launch_islands. */
 cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream);
 
-/* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; one that is left
- * to the host, rms -1. */
+/* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; a node that is
+ * left to the host gets rms -1. */
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
 /* Sets bounds and node_of_y for a scan by the noise between the nodes. */
 cudaError_t launch_bounds(const struct params *params, cudaStream_t stream);

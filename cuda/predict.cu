@@ -1,7 +1,19 @@
-/* Predicts from a sample of the pixels where the clip will end, and makes the plan of the scan. The
- * clip verifies the prediction, so it need not be exact. Several blocks count the sample in bins,
- * fine ones near the median and coarse ones far from it; one block clips by these counts, and turns
- * the result into a window whose bounds are exact. */
+/* Predicts from a sample where the clip will end, and makes the plan of the scan.
+ *
+ * 1. draw_sample: one pixel from each of n_sample ranges, at a hashed place in the range. (The host
+ *    draws the sample of a streamed image.)
+ * 2. count_sample: every block guesses median and rms from the same 256 keys, which gives the scale
+ *    of the bins (value_bins.h): fine ones near the median, coarse ones far from it. Blocks count
+ *    the sample in bins.
+ * 3. make_plan, one block: prefix sums over the bins; a warp clips by these counts, and
+ *    scan_plan_predict makes the plan. The window has its bounds as distances from a centre, and
+ *    the plan gets exactly the bounds of the window.
+ * 4. If the scan would list more values than the list holds, the plan is not useful, and the scan
+ *    is skipped.
+ *
+ * Always: the plan changes the time only; the clip verifies it.
+ *
+ * Cost: one pixel in 256 and 2^13 more are read, at most 2^18. */
 #include "backend/value_bins.h"
 #include "device.cuh"
 
@@ -22,9 +34,8 @@ static __device__ uint64_t hash(uint64_t i) {
     return i ^ i >> 27;
 }
 
-/* Draws one pixel from each of n_sample ranges, at a hashed position, so that neighbouring draws
- * are not correlated by the beam or the rows. A thread draws one pixel. Also sets sample_counts to
- * 0. */
+/* Draws one pixel from each of n_sample ranges, a thread each, at a hashed position, so that
+ * neither beam nor rows correlate neighbouring draws. Sets sample_counts to 0, too. */
 static __global__ void draw_sample(const __grid_constant__ params params) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (int64_t k = i; k < (int64_t)(sizeof *params.sample_counts / sizeof(int));
@@ -41,12 +52,12 @@ static __global__ void draw_sample(const __grid_constant__ params params) {
 
 /* --- bins --- */
 
-/* The counted sample. Sums are of x, the distance from the centre in units. */
+/* The counts of the sample, with prefix sums. x is the distance from the centre in units. */
 struct bins {
     bin_scale scale;
     float unit;
     int count[BINS];
-    int before[THREADS];                  /* values below each thread's bins */
+    int before[THREADS];                  /* number of values below each thread's bins */
     double sum[THREADS], square[THREADS]; /* sums of x and x^2 over these */
     int warp_counts[WARPS];
     int n_zero; /* values that are 0 */
@@ -227,9 +238,9 @@ static __device__ sample_clip clip_sample(const bins &b, double kappa) {
 
 /* --- the window --- */
 
-/* Makes a window that lists at least what the plan lists, and sets the plan's bounds to exactly
- * those of the window. Returns false if no inliers remain. By a warp: each of four lanes computes a
- * bound. */
+/* Makes a window that lists at least the values that the plan lists, and gives the plan exactly the
+ * bounds of the window. False if no inliers remain. By a warp: each of four lanes computes a bound.
+ */
 static __device__ bool fit_window(scan_plan *plan, scan_window *w) {
     if (!scan_window_shape(w, plan))
         return false;

@@ -1,9 +1,20 @@
-/* The scan: one read of the image. A warp scans one tile at a time, in rows in which each lane has
- * four neighbouring pixels. Inliers are summed in registers. Other pixels are appended to the
- * lane's column in shared memory, and from there to the list, in any order; pixels near 0 are
- * removed from the column and summed if possible. Candidates and blank pixels are marked in two
- * bitmaps. The candidates' values are stored in the order of the pixels, at an index that the tile
- * records. To keep the loop short, rare cases are handled behind a branch of the whole warp. */
+/* The scan: one read of the image, by the plan.
+ *
+ * 1. A warp scans one tile of 1024 pixels at a time, in rows of 128 in which each lane has four
+ *    neighbouring pixels. The next rows are loaded while the warp scans the current ones.
+ * 2. Inliers are summed in registers. Other pixels are appended to the lane's column in shared
+ *    memory.
+ * 3. When columns are nearly full, sift removes blanks, zeros and values near 0 that can be summed,
+ *    and write_list appends the rest to the list, in any order.
+ * 4. Candidates and blanks are marked in two bitmaps; values of candidates are stored in the order
+ *    of the tile's pixels, at an index that the tile records. These rare cases stand behind a
+ *    branch of the whole warp, which keeps the loop short.
+ * 5. Sums of a block are added to the totals by atomics.
+ *
+ * Always: each pixel is an inlier, listed, a zero or a blank; sums are integers, so the order of
+ * the warps changes no bit. If list or values overflow, only their counts go on.
+ *
+ * Cost: it is bound by memory: 4 bytes read a pixel, 1/4 byte written, and the list. */
 #include "inlier_sums.cuh"
 
 enum {
@@ -29,7 +40,7 @@ struct lane_sums {
     unsigned n_below, n_zero, n_blank;
 };
 
-/* A lane's values that are to be listed, in shared memory: byte addresses from `first` up to
+/* Values of a lane that wait to be listed, in shared memory: byte addresses from `first` up to
  * `next`, COLUMN_STEP apart. */
 struct column {
     uint32_t first, next;
@@ -112,8 +123,8 @@ static __device__ inline bool add_small(const scan_window &w, float v, inlier_su
     return true;
 }
 
-/* Removes from a lane's column what is not listed: blank pixels, zeros, which are counted, and
- * values that are added to `small`. */
+/* Removes from a lane's column blanks, zeros, which are counted, and values that are added to
+ * `small`. */
 static __device__ void sift(const scan_window &w, column *c, lane_sums *sums) {
     const uint32_t end = c->next;
     c->next = c->first;
@@ -159,9 +170,9 @@ struct value_range {
     unsigned long long next, end;
 };
 
-/* The rare pixels of a tile: a lane's words of the two bitmaps, and the candidates' values in the
- * order of the pixels, in shared memory. */
-struct found {
+/* The candidates and blanks of a tile: a lane's words of the two bitmaps, and the values of
+ * candidates in the order of the pixels, in shared memory. */
+struct tile_rare {
     uint32_t candidates, blank;
     float *values;
     int n_values;
@@ -175,7 +186,7 @@ static __device__ inline uint32_t gather_word(unsigned bits) {
     return __shfl_sync(ALL_LANES, word, lane_of_thread() % QUAD * (WARP / QUAD));
 }
 
-static __device__ void mark_blanks(unsigned blank, int row, found *f, lane_sums *sums) {
+static __device__ void mark_blanks(unsigned blank, int row, tile_rare *f, lane_sums *sums) {
     const uint32_t word = gather_word(blank);
     sums->n_blank += __popc(blank);
     if (lane_of_thread() / QUAD == row)
@@ -183,7 +194,7 @@ static __device__ void mark_blanks(unsigned blank, int row, found *f, lane_sums 
 }
 
 static __device__ void mark_candidates(const float v[QUAD], unsigned candidates, int row,
-                                       found *f) {
+                                       tile_rare *f) {
     const uint32_t word = gather_word(candidates);
     const int n = __popc(candidates);
     const int before = warp_sum_before(n);
@@ -202,8 +213,8 @@ struct rare_pixels {
 };
 
 /* Marks the candidates and the blank pixels of a row. */
-static __device__ void mark_rare(const float v[QUAD], const rare_pixels &rare, int row, found *f,
-                                 lane_sums *sums) {
+static __device__ void mark_rare(const float v[QUAD], const rare_pixels &rare, int row,
+                                 tile_rare *f, lane_sums *sums) {
     if (__any_sync(ALL_LANES, rare.candidates))
         mark_candidates(v, rare.candidates, row, f);
     if (__any_sync(ALL_LANES, rare.blank))
@@ -225,8 +236,8 @@ static __device__ inline const float *bounds_of_row(const params &params, int64_
     return params.bounds + __ldg(params.node_of_y + y) * params.width;
 }
 
-/* Of a lane's four pixels from `number` on, those that may be above the noise, and the blank
- * ones. */
+/* Which of a lane's four pixels, from `number` on, are blank or may be above the noise: a bit each.
+ */
 static __device__ inline unsigned may_be_rare(const params &params, int64_t number,
                                               const float v[QUAD], unsigned there) {
     if (there == 0)
@@ -251,8 +262,8 @@ static __device__ bool is_above_noise(const params &params, int64_t number, floa
     return noise_is_exceeded(noise_map_at(&params.noise, x, y), params.detection.island, v);
 }
 
-/* Of those that may be rare, those that are. Not inlined, since it is rare and takes many
- * registers: the scan is three times as fast. */
+/* Which of the pixels that may be rare are candidates or blank. Not inlined, since it takes many
+ * registers and is rarely called: the scan is then three times as fast. */
 static __device__ __noinline__ rare_pixels find_rare_locally(const params &params, int64_t number,
                                                              const float v[QUAD], unsigned may_be) {
     rare_pixels rare = {0, 0};
@@ -276,10 +287,10 @@ static __device__ value_range reserve_values(const params &params, int n, int64_
     return {first, first + wanted};
 }
 
-/* Writes what was found in a tile to global memory. The warp's tiles are `step` apart and below
- * `end`. */
-static __device__ void write_found(const params &params, int64_t tile, int64_t end, int64_t step,
-                                   const found &f, value_range *p) {
+/* Writes candidates and blanks of a tile to global memory. The warp's tiles are `step` apart and
+ * below `end`. */
+static __device__ void write_rare(const params &params, int64_t tile, int64_t end, int64_t step,
+                                  const tile_rare &f, value_range *p) {
     params.candidates[tile * WORDS + lane_of_thread()] = f.candidates;
     params.blank[tile * WORDS + lane_of_thread()] = f.blank;
     if (f.n_values == 0)
@@ -335,7 +346,7 @@ struct local_scan {
 /* Scans a row of a tile, of which a lane has the pixels from `number` on. */
 template <typename KIND, bool WHOLE>
 static __device__ inline void scan_row(const params &params, const scan_window &w, const quad &q,
-                                       int64_t number, int row, found *f, lane_sums *sums,
+                                       int64_t number, int row, tile_rare *f, lane_sums *sums,
                                        column *c) {
     float v[QUAD];
     int64_t square = 0; /* a sum of four squares, which fits */
@@ -390,7 +401,7 @@ static __device__ inline void receive_rows(const params &params, rows *r) {
 
 template <typename KIND, bool WHOLE>
 static __device__ inline void scan_rows(const params &params, const scan_window &w, const rows &r,
-                                        int64_t tile, int row, found *f, lane_sums *sums,
+                                        int64_t tile, int row, tile_rare *f, lane_sums *sums,
                                         column *c) {
     const int64_t number = tile * TILE + row * ROW + QUAD * lane_of_thread();
     if (KIND::LIST &&
@@ -412,9 +423,9 @@ static __device__ void scan_tiles(const params &params, const scan_window &w, co
     if (tile >= end)
         return;
     rows upper, lower = load_rows<WHOLE>(params, chunk, tile, 0);
-    value_range own = {0, 0};
+    value_range reserved = {0, 0};
     for (; tile < end; tile += step) {
-        found f = {0, 0, values, 0};
+        tile_rare f = {0, 0, values, 0};
         receive_rows(params, &lower);
         upper = load_rows<WHOLE>(params, chunk, tile, ROWS_AT_ONCE);
         scan_rows<KIND, WHOLE>(params, w, lower, tile, 0, &f, sums, c);
@@ -422,7 +433,7 @@ static __device__ void scan_tiles(const params &params, const scan_window &w, co
         if (tile + step < end)
             lower = load_rows<WHOLE>(params, chunk, tile + step, 0);
         scan_rows<KIND, WHOLE>(params, w, upper, tile, ROWS_AT_ONCE, &f, sums, c);
-        write_found(params, tile, end, step, f, &own);
+        write_rare(params, tile, end, step, f, &reserved);
     }
 }
 

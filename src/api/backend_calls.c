@@ -27,7 +27,7 @@ enum srcfind_status backend_keep(const struct backend_calls *calls,
              : SRCFIND_OK;
 }
 
-enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs, float *values,
                                    struct error *error) {
     const struct backend_calls *b = calls;
     const enum srcfind_status status = threads_check(b->threads, error);

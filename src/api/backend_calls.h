@@ -37,7 +37,7 @@ enum srcfind_status backend_keep(const struct backend_calls *calls,
 
 /* Gathers pixels of the image that is on the device. It is `gather` of a struct run_source; the
  * calls are its context. */
-enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs, float *values,
                                    struct error *error);
 
 /* Fits on the backend, with the same results on each. For a struct fitter. */

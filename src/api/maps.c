@@ -31,83 +31,57 @@
 #include "output/plane_header.h"
 #include "output/save.h"
 
-enum map {
-    MAP_RMS,
-    MAP_BACKGROUND,
-    MAP_SNR,
-    MAP_ISLANDS,
-    MAP_SOURCES,
-    MAP_MODEL,
-    MAP_RESIDUAL,
-    MAP_MASK,
-    MAP_PICTURE,
-    MAPS
-};
-
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) {quantity, has_unit},
+#define TABLE(id, name, what, kind, extension, columns)
 static const struct {
-    const char *name;
-    enum quantity quantity; /* not of pictures */
-    bool has_unit;          /* BUNIT is the unit of the image */
-    const char *about;
+    enum quantity quantity;
+    bool has_unit; /* BUNIT is the unit of the image */
 } maps[MAPS] = {
-    [MAP_RMS] = {"rms", QUANTITY_RMS, true, "the noise of each pixel, in the map unit"},
-    [MAP_BACKGROUND] = {"background", QUANTITY_BACKGROUND, true,
-                        "the background of each pixel, in the map unit"},
-    [MAP_SNR] = {"snr", QUANTITY_SNR, false, "(value - background) / rms"},
-    [MAP_ISLANDS] = {"islands", QUANTITY_LABEL, false, "the Isl_id of each pixel, or 0"},
-    [MAP_SOURCES] = {"sources", QUANTITY_LABEL, false,
-                     "the Source_id of each pixel, or 0; needs --deblend or --fit"},
-    [MAP_MODEL] = {"model", QUANTITY_MODEL, true,
-                   "the sum of the Gaussians, in the map unit; needs --fit"},
-    [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true,
-                      "value - background - model, in the map unit; needs --fit"},
-    [MAP_MASK] = {"mask", QUANTITY_MASK, false, "1 in islands of positive sources, else 0"},
-    [MAP_PICTURE] = {.name = "picture", .about = "a PNG of the image with its sources"},
+#include "output/products.inc"
 };
+#undef MAP
+#undef TABLE
 
 static bool has_labels(enum map map) {
-    return map == MAP_ISLANDS || map == MAP_SOURCES || map == MAP_MASK;
+    return maps[map].quantity == QUANTITY_LABEL || maps[map].quantity == QUANTITY_MASK;
 }
 
 static enum label_kind label_kind(enum map map) {
-    return map == MAP_SOURCES ? LABEL_SOURCES : LABEL_ISLANDS;
+    return map_products[map].needs == NEEDS_PARTS ? LABEL_SOURCES : LABEL_ISLANDS;
 }
 
 static bool has_model(enum map map) {
-    return map == MAP_MODEL || map == MAP_RESIDUAL;
+    return maps[map].quantity == QUANTITY_MODEL || maps[map].quantity == QUANTITY_RESIDUAL;
 }
 
 const char *srcfind_map(int i) {
-    return i >= 0 && i < MAPS ? maps[i].name : NULL;
-}
-
-const char *map_about(int map) {
-    return maps[map].about;
+    return i >= 0 && i < MAPS ? map_products[i].name : NULL;
 }
 
 const char *srcfind_map_suffix(int i) {
-    return i == MAP_PICTURE ? ".png" : ".fits";
+    return i >= 0 && i < MAPS ? map_products[i].suffix : ".fits";
 }
 
 /* Whether a search with these options can give this map. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
-    const bool needs_fit = has_model(map), needs_parts = needs_fit || map == MAP_SOURCES;
-    if (*options->at && (needs_parts || has_labels(map)))
+    const enum map_needs needs = map_products[map].needs;
+    if (*options->at && needs >= NEEDS_ISLANDS)
         error_set(error, SRCFIND_ERROR_OPTIONS, "no islands are found with --at: leave %s out",
-                  maps[map].name);
-    else if (needs_parts && !(needs_fit ? options_fit(options) : options_deblend(options)))
-        error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs %s", maps[map].name,
-                  needs_fit ? "--fit" : "--deblend or --fit");
+                  map_products[map].name);
+    else if ((needs == NEEDS_FIT && !options_fit(options)) ||
+             (needs == NEEDS_PARTS && !options_deblend(options)))
+        error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs %s", map_products[map].name,
+                  needs == NEEDS_FIT ? "--fit" : "--deblend or --fit");
     else
         return true;
     return false;
 }
 
-bool map_is_possible(int map, const struct srcfind_options *options, struct error *error) {
+bool map_is_possible(enum map map, const struct srcfind_options *options, struct error *error) {
     return map == MAP_PICTURE ? picture_is_possible(error) : suits(map, &options->values, error);
 }
 
-bool map_replaces_other(int map, const char *path) {
+bool map_replaces_other(enum map map, const char *path) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
         return false;
@@ -131,13 +105,11 @@ struct original {
     bool is_known; /* the image could be opened */
 };
 
-static void open_original(struct original *o, const char *path,
-                          const struct srcfind_options *options) {
+static void open_original(struct original *o, const char *path, const struct image_choice *choice) {
     struct error ignored;
     *o = (struct original){.image.file.descriptor = -1};
-    o->is_known =
-        !path_ends_with(path, ".gz") &&
-        image_open(&o->image, path, &options->values.image, &o->metadata, &ignored) == SRCFIND_OK;
+    o->is_known = !path_ends_with(path, ".gz") &&
+                  image_open(&o->image, path, choice, &o->metadata, &ignored) == SRCFIND_OK;
 }
 
 /* Whether all cards of a header before its HISTORY are those of a map of the image. */
@@ -157,21 +129,21 @@ static bool is_whole(enum map map, const char *path, const struct original *o) {
     if (map == MAP_PICTURE)
         return png_is_whole(path);
     const bool whole = fits_map_read(path, &hdu) && srcfind_map_name(&hdu.header, name) &&
-                       strcmp(name, maps[map].name) == 0 &&
+                       strcmp(name, map_products[map].name) == 0 &&
                        (!o->is_known || describes(&hdu.header, map, o));
     hdu_clear(&hdu);
     return whole;
 }
 
-bool maps_are_whole(char *const *paths, int n, const char *image,
-                    const struct srcfind_options *options) {
+bool maps_are_whole(const char *const paths[MAPS], const char *image,
+                    const struct image_choice *choice) {
     struct original original;
     bool whole = true, is_open = false;
-    for (int map = 0; whole && map < n && map < MAPS; map++) {
+    for (int map = 0; whole && map < MAPS; map++) {
         if (!paths[map])
             continue;
         if (!is_open)
-            open_original(&original, image, options);
+            open_original(&original, image, choice);
         is_open = true;
         whole = is_whole((enum map)map, paths[map], &original);
     }
@@ -182,10 +154,10 @@ bool maps_are_whole(char *const *paths, int n, const char *image,
     return whole;
 }
 
-void maps_expect(struct srcfind *finder, unsigned wanted) {
+void maps_expect(struct srcfind *finder, const bool wanted[MAPS]) {
     finder->labels = 0;
     for (int map = 0; map < MAPS; map++)
-        if (has_labels((enum map)map) && wanted >> map & 1)
+        if (has_labels((enum map)map) && wanted[map])
             finder->labels |= 1U << label_kind((enum map)map);
 }
 
@@ -205,7 +177,7 @@ static enum srcfind_status choose_map(const char *name, const struct result *res
                                       struct error *error) {
     struct error reason = {0};
     *map = 0;
-    while (*map < MAPS && strcmp(maps[*map].name, name) != 0)
+    while (*map < MAPS && strcmp(map_products[*map].name, name) != 0)
         (*map)++;
     if (*map == MAPS)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
@@ -340,16 +312,16 @@ static void close_image(struct wanted_maps *m) {
 /* Maps to be saved in files. */
 struct saved_maps {
     struct wanted_maps wanted;
-    char *const *paths; /* of each map; NULL: not saved */
-    int map;            /* the map whose file is next */
-    unsigned saved;     /* 1 << map for each file that is complete */
+    const char *const *paths; /* of each map; NULL: not saved */
+    bool *saved;              /* of each map: its file is complete */
+    int map;                  /* the map whose file is next */
 };
 
 static bool make_header(const struct saved_maps *s, enum map map, struct cards *cards) {
     const struct result *r = s->wanted.result;
     char what[SRCFIND_TEXT];
     add_description(cards, map, &s->wanted.input.image, &r->image);
-    snprintf(what, sizeof what, "map: %s", maps[map].name);
+    snprintf(what, sizeof what, "map: %s", map_products[map].name);
     option_cards_add(cards, what, &r->options);
     return cards_end(cards);
 }
@@ -397,28 +369,28 @@ static enum srcfind_status save_next(struct saved_maps *s) {
     }
     const struct save_content content = {map == MAP_PICTURE ? "picture" : "map", write_map, s};
     const enum srcfind_status status = save_whole(&content, s->paths[map], error);
-    s->saved |= status == SRCFIND_OK ? 1U << map : 0;
+    s->saved[map] = status == SRCFIND_OK;
     return status;
 }
 
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
-                              char *const *paths, unsigned *saved) {
+                              const char *const paths[MAPS], bool saved[MAPS]) {
     struct saved_maps s = {.wanted = {.finder = finder, .result = catalogue->table.of},
-                           .paths = paths};
+                           .paths = paths,
+                           .saved = saved};
     enum srcfind_status status = open_image(&s.wanted);
     if (status == SRCFIND_OK)
         status = save_next(&s);
     clear_maps(&s.wanted);
     close_image(&s.wanted);
-    *saved = s.saved;
     return status;
 }
 
 enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
                                                const struct srcfind_catalogue *catalogue,
                                                const char *map, const char *path) {
-    char *paths[MAPS] = {NULL}, *own = strdup(path);
-    unsigned saved;
+    const char *paths[MAPS] = {NULL};
+    bool saved[MAPS] = {false};
     enum map chosen;
     finder_begin(finder);
     enum srcfind_status status = choose_map(map, catalogue->table.of, &chosen, &finder->error);
@@ -430,13 +402,10 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
                            "%s: the map would replace this file, which is no map of srcfind: name "
                            "another file, or remove it",
                            path);
-    if (status == SRCFIND_OK && !own)
-        status = error_memory(&finder->error, "writing a map");
     if (status == SRCFIND_OK) {
-        paths[chosen] = own;
-        status = maps_save(finder, catalogue, paths, &saved);
+        paths[chosen] = path;
+        status = maps_save(finder, catalogue, paths, saved);
     }
-    free(own);
     return status;
 }
 

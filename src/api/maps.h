@@ -2,33 +2,34 @@
 #ifndef MAPS_H
 #define MAPS_H
 
+#include <stdbool.h>
+
 #include "common/error.h"
+#include "options/options.h"
+#include "output/products.h"
 
 /* Whether a map can be made here, with these options: a picture needs cairo, a model a fit. If not,
  * the reason is in error. */
-bool map_is_possible(int map, const struct srcfind_options *options, struct error *error);
+bool map_is_possible(enum map map, const struct srcfind_options *options, struct error *error);
 
-/* One line about a map, for help. */
-const char *map_about(int map);
+/* Makes the finder's searches keep what the wanted maps will need: where it is not kept, a map
+ * searches the image again. */
+void maps_expect(struct srcfind *finder, const bool wanted[MAPS]);
 
-/* Makes searches of the finder keep the labels of these maps (1 << i for srcfind_map(i)). Without
- * its labels, a map searches the image again. */
-void maps_expect(struct srcfind *finder, unsigned wanted);
-
-/* Saves maps of the image of a catalogue. paths[i]: the path of map srcfind_map(i), or NULL. Sets
- * bit i of *saved if map i was saved, also after an error. */
+/* Saves maps of a catalogue's image in one pass over its file. A map whose path is NULL is not
+ * saved. Sets `saved` for each map that was saved, also on an error. */
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
-                              char *const *paths, unsigned *saved);
+                              const char *const paths[MAPS], bool saved[MAPS]);
 
 /* Whether a map at this path would replace a file that is no map of srcfind. An empty file may be
- * replaced: a power failure may have left it. Devices and pipes are not read. */
-bool map_replaces_other(int map, const char *path);
+ * one that a power failure left; devices and pipes are not looked into. */
+bool map_replaces_other(enum map map, const char *path);
 
-/* Whether files are complete maps of an image. paths[i]: the path of map srcfind_map(i), or NULL, n
- * in all. A FITS file must have the name of its map, and shape, coordinates, beam, frequency and
- * unit of the image. Only the name is compared if the image cannot be read, or is a gzip file,
- * which would have to be unpacked. */
-bool maps_are_whole(char *const *paths, int n, const char *image,
-                    const struct srcfind_options *options);
+/* Whether the maps whose paths are not NULL are complete maps of an image. FITS files have the map
+ * of this name, and shape, coordinates, beam, frequency and unit of the image. These are not
+ * compared where the image cannot be read, or is gzipped as a whole, which would have to be
+ * unpacked. */
+bool maps_are_whole(const char *const paths[MAPS], const char *image,
+                    const struct image_choice *choice);
 
 #endif

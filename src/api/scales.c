@@ -161,7 +161,7 @@ static enum srcfind_status fetch_rows(struct backend_calls *calls, struct sample
         runs[k] = (struct run){(int32_t)(y + k), 0, (int32_t)width - 1};
         first[k] = k * width;
     }
-    const struct placed_runs placed = {runs, first, n, n * width};
+    const struct gathered_runs placed = {runs, first, n, n * width};
     const enum srcfind_status status = backend_gather(calls, &placed, values, calls->error);
     return status == SRCFIND_OK ? samples_put(samples, y, n, values, calls->error) : status;
 }

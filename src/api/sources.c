@@ -30,7 +30,7 @@ struct source_blocks {
     struct segments *segments;
     bool keeps_islands;
     const struct measurer *measurer; /* NULL: Gaussians alone are wanted, and no rows */
-    struct dividing dividing;
+    struct component_setting dividing;
     const struct grid *grid;
     struct threads *threads;
     unsigned labels;
@@ -189,16 +189,17 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
 }
 
 /* How the islands of a view are divided and fitted; the caller adds the pixels and the fitter. */
-static struct dividing dividing_of(const struct view *view, const struct options *o,
-                                   const struct fit_frame *frame) {
+static struct component_setting dividing_of(const struct view *view, const struct options *o,
+                                            const struct fit_frame *frame) {
     const struct fit_frame effective = grid_frame(view->grid, frame, 1);
-    return (struct dividing){.detection = &view->detection,
-                             .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
-                             .frame = effective,
-                             .noise = grid_frame(view->grid, frame, 2),
-                             .group_tolerance = options_group(o),
-                             .correlated = setting_correlated(view->metadata, frame, view->grid),
-                             .margin = beam_frame_margin(&effective)};
+    return (struct component_setting){
+        .detection = &view->detection,
+        .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
+        .frame = effective,
+        .noise = grid_frame(view->grid, frame, 2),
+        .group_tolerance = options_group(o),
+        .correlated = setting_correlated(view->metadata, frame, view->grid),
+        .margin = beam_frame_margin(&effective)};
 }
 
 /* Makes the rows and the labels that `m` asks for. */

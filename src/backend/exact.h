@@ -1,10 +1,23 @@
-/* The integer arithmetic that all backends share: exact sums of float32 pixels, rounded once at the
- * end. No result depends on the order of the additions, so that it has the same bits for any number
- * of threads, any chunks and any backend. Compiled by the C and the CUDA compiler.
+/* Exact sums of float32 pixels, rounded once at the end: the arithmetic that all backends share.
+ * Results do not depend on the order of the additions, so they have the same bits for any number of
+ * threads, any chunks and any backend. Compiled by the C and the CUDA compiler.
  *
  * A float32 is m * 2^(e - 150), with e its biased exponent (1 for subnormals) and |m| < 2^24. Sums
- * of m and m^2 are kept separately for each e, so that adding a pixel takes two integer additions.
- */
+ * of m and of m^2 are kept for each e: adding a pixel is two integer additions.
+ *
+ * In the end bins become one natural number of up to 1024 bits (exact_wide). Mean and standard
+ * deviation are the double nearest to the exact value, ties to even: an estimate is moved by units
+ * in the last place until the exact value is between the midpoints to its neighbours
+ * (wide_root_over).
+ *
+ * exact_rms_quickly aligns the bins in 128 bits, and takes the root in double-double arithmetic
+ * with a bound of the error. It is used if the bound leaves no doubt which double is the nearest
+ * (Ziv 1991, ACM TOMS 17, 410), as for nearly all images; else exact_rms_slowly takes all bits.
+ *
+ * Always: no bin overflows below 2^63 pixels; a negative count takes pixels away again exactly.
+ *
+ * Cost: 8 KiB for the bins of a thread; exact_rms_quickly some 256 additions, exact_rms_slowly a
+ * product of 1024 bits for each candidate. */
 #ifndef EXACT_H
 #define EXACT_H
 

@@ -1,4 +1,4 @@
-/* What a fit of Gaussians takes and gives; shared by all backends.
+/* The input and the output of fits of Gaussians; shared by all backends.
  *
  * Positions are in beam sigmas: u = W (x, y), in which the beam is exp(-(u^2 + v^2) / 2). A
  * component is A exp(-(p du^2 + 2 q du dv + r dv^2) / 2) around its centre: the beam's shape is p =
@@ -22,12 +22,12 @@ enum {
 
 /* Which components keep the beam's shape. */
 enum fit_shapes {
-    FIT_SHAPES_CHOSEN, /* those for which nothing speaks against it: steps 3 and 4 */
-    FIT_SHAPES_FREE,   /* those alone that cannot have a shape of their own */
+    FIT_SHAPES_CHOSEN, /* components that may be points: steps 3 and 4 */
+    FIT_SHAPES_FREE,   /* only components whose shape cannot be fitted */
     FIT_SHAPES_BEAM,   /* all */
 };
 
-/* What the fits of an image have in common: u = ux x + uy y, v = vy y, of an offset in pixels. */
+/* The frame of all fits of an image: an offset (x, y) in pixels is u = ux x + uy y, v = vy y. */
 struct fit_frame {
     double ux, uy, vy;
     bool has_beam; /* else the unit circle is only a guess of a source's size */
@@ -50,7 +50,8 @@ struct fit_set {
 
 struct fit_limits {
     int32_t rounds;   /* most iterations of a fit */
-    double tolerance; /* stops where chi^2 falls by less than this and this part of chi^2 a pixel */
+    double tolerance; /* stops when chi^2 falls by less than this, and by less than this share of
+                         chi^2 a pixel */
 };
 
 /* An ordinary fit takes four iterations. Of bright blended sources one in a hundred takes more than
@@ -58,8 +59,8 @@ struct fit_limits {
  * more iterations with a hundredth of this tolerance change no result that matters. */
 static const struct fit_limits FIT_LIMITS = {50, 0.1};
 
-/* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are the
- * island's own and the others its margin. */
+/* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are of the
+ * island, and the others of its margin. */
 struct fit_job {
     int64_t first;
     int32_t n_pixels, n_inside;
@@ -68,8 +69,8 @@ struct fit_job {
     bool is_first;      /* the first of two sweeps over a large island: a free fit, and no more */
     bool is_fitted;     /* result: false if there are too few pixels, or no fit was found */
     struct fit_set set; /* the start, and then the result: without what cannot be fitted */
-    /* Result, of a component that step 4 gave the beam's shape: its peak times both widths, in
-     * units of the beam's, before that. Of others 0. */
+    /* Result: the flux (peak x widths / the beam's) that a component had before step 4 gave it the
+     * beam's shape; 0 for others. */
     double flux_before[FIT_MOST];
 };
 
@@ -84,7 +85,7 @@ EXACT_FUNCTION double fit_core_exponent(double area) {
     return area > 1 ? 2 / (area * sqrt(area)) : 2;
 }
 
-/* The widest that a source may be which has pixels over a box of these sides, in beam sigmas. */
+/* The greatest width of a source whose pixels fill a box of these sides, in beam sigmas. */
 EXACT_FUNCTION double fit_widest(double side_u, double side_v) {
     const double beams = 1 + sqrt(side_u * side_u + side_v * side_v) / FIT_FWHM;
     return beams > 1.5 ? beams : 1.5;

@@ -1,24 +1,47 @@
-/* Fits the sources of an island by Gaussians, in five steps. They, and their constants, are those
- * that measured best of some ninety on skies with known sources; docs/components.md says why.
- * Compiled for vectors of the CPU and for a GPU: see fit_lanes.h. */
+/* Fits the sources of an island by Gaussians, from pixels in units of the rms and one peak a
+ * source, in five steps:
+ *
+ * 1. fit_sources: all sources with free shapes. A component that the pixels do not hold is fitted
+ *    again with the beam's shape, and dropped if they do not hold it then.
+ * 2. fit_add_residuals: up to three more components, where the residual within the island is above
+ *    4 rms.
+ * 3. fit_divide_elongated: two points in place of one elongated component, if chi^2 falls below 0.8
+ *    of it.
+ * 4. fit_test_beam: components as wide as the beam, but for their errors, get the beam's shape,
+ *    unless chi^2 then rises too much.
+ * 5. fit_core: a last fit in which pixels are weighted by the shape of the components, so that the
+ *    outskirts, which other emission disturbs most, do not count.
+ *
+ * Always: a component that is reported is held by its pixels (fit_is_held), has a peak of at least
+ * 1 rms and is no needle. Only steps 1 and 5 are made without a beam; only step 1 in the first of
+ * two sweeps.
+ *
+ * Cost: each step is one least squares of the group (fit_minimise.h), and one more for each
+ * component that it tries. Steps and constants are those that measured best of some ninety on skies
+ * with known sources; docs/components.md says why. Compiled for vectors of the CPU and for a GPU
+ * (fit_lanes.h), with the same bits. */
 #ifndef FIT_ISLAND_H
 #define FIT_ISLAND_H
 
 #include "backend/fit_minimise.h"
 
-static const double FIT_RESIDUAL = 4;     /* rms, from which on a residual is a component */
-static const double FIT_LEAST_ADDED = 5;  /* rms of its fitted peak */
-static const double FIT_LEAST_PEAK = 1;   /* rms of any component's peak */
-static const double FIT_COVERED = 0.25;   /* of a component, that is on pixels of the fit */
-static const double FIT_BEYOND = 0.471;   /* beam sigmas (FWHM / 5), from a centre to the pixels */
-static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
-static const double FIT_NEEDLE = 0.8;     /* beams, to which nothing long is narrower */
-static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
-static const double FIT_APART = 1.4;      /* beam sigmas between them */
-static const double FIT_WIDER = 2;    /* errors, by which a point's width may pass the beam's, */
+static const double FIT_RESIDUAL = 4;    /* rms: a higher residual is a component */
+static const double FIT_LEAST_ADDED = 5; /* rms of its fitted peak */
+static const double FIT_LEAST_PEAK = 1;  /* rms of any component's peak */
+static const double FIT_COVERED =
+    0.25; /* least share of a component's square on pixels of the fit */
+static const double FIT_BEYOND =
+    0.471; /* beam sigmas (FWHM / 5): most distance from a centre to a pixel */
+static const double FIT_ELONGATED =
+    1.25; /* beams, and axis ratio: a longer component may be two points */
+static const double FIT_NEEDLE = 0.8; /* beams: least width of a long component */
+static const double FIT_BETTER = 0.8; /* chi^2 of two points / of one ellipse, and the like */
+static const double FIT_APART = 1.4;  /* beam sigmas: least distance of two points */
+static const double FIT_WIDER = 2;    /* errors by which a point's width may exceed the beam's, */
 static const double FIT_NARROWER = 3; /* and by which it may fall short of it */
 static const double FIT_CORE = 0.02;  /* least weight of a pixel of the core */
-static const double FIT_WORSE = 20;   /* chi^2 a beam and component, by which it may be worse */
+static const double FIT_WORSE =
+    20; /* chi^2 a beam and component by which a likely result may be worse */
 
 enum { FIT_PIXELS_A_SOURCE = 7 /* of the core, at least */ };
 
@@ -70,11 +93,11 @@ FIT_FUNCTION struct fit_widths fit_errors_of_widths(const struct fit_widths *w, 
 
 /* --- components that the pixels hold --- */
 
-/* Whether the pixels of the fit tell how high component i is: a quarter of its square is on them,
- * relative to the integral, which is pi sigma_major sigma_minor without the peak, and a pixel is
- * within a fifth of a beam of its centre. For the beam's shape both hold as far as a straight edge
- * is a fifth of a beam away; of wider ones the first alone would hold far beyond it. The space has
- * the set's Gaussians, and all pixels the weight 1. */
+/* Whether the pixels of the fit tell how high component i is: a quarter of the integral of its
+ * square is on them (pi sigma_major sigma_minor for a peak of 1), and a pixel is within a fifth of
+ * a beam of its centre. For the beam's shape both conditions end a fifth of a beam beyond a
+ * straight edge; for wider shapes the first alone would hold far beyond it. The space has the set's
+ * Gaussians, and all pixels the weight 1. */
 FIT_SEPARATE bool fit_is_held(const struct fit_space *s, const struct fit_set *set, int i) {
     const double *const c = set->value[i];
     const double square = c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q];
@@ -97,16 +120,16 @@ FIT_SEPARATE bool fit_is_held(const struct fit_space *s, const struct fit_set *s
     return lanes_total(sums[1]) > 0 && covered >= FIT_COVERED;
 }
 
-/* Whether a component is longer than the beam, and much narrower: nothing in an image with this
- * beam is, but a fit may become so that has no pixels at its ends. */
+/* Whether a component is longer than the beam, and much narrower. Nothing in an image with this
+ * beam is so, but a fit without pixels at its ends may become so. */
 FIT_FUNCTION bool fit_is_needle(const double *c) {
     const struct fit_widths w = fit_widths_of(c);
     const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
     return w.major > FIT_ELONGATED && w.minor + 3 * w.minor * e.minor < FIT_NEEDLE;
 }
 
-/* The last component that cannot be: it has no peak, or has run away to where there are no pixels,
- * and nothing tells how high it is there, or it is a needle. -1 if all can. */
+/* The last component that must go: its peak is too low, the pixels do not tell how high it is, or
+ * it is a needle. -1: all may stay. */
 FIT_FUNCTION int fit_find_loose(const struct fit_space *s, const struct fit_set *set) {
     for (int i = set->n - 1; i >= 0; i--)
         if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_is_held(s, set, i)) ||
@@ -144,14 +167,14 @@ FIT_FUNCTION void fit_put_back(struct fit_set *set, int i, const struct fit_set 
     FIT_SYNC();
 }
 
-/* chi^2 that n components may leave beyond the best fit, to be what is likely. */
+/* By how much chi^2 of n components may exceed the best fit's, if they are more likely. */
 FIT_FUNCTION double fit_worse(const struct fit_space *s, int n) {
     return FIT_WORSE * n * (2 * 3.141592653589793 / s->pixel_area);
 }
 
-/* Step 1: the sources with free shapes. One that cannot be is fitted with the beam's shape, if
- * there is a beam, and if it cannot be then, it is dropped. Returns chi^2. Sets *most to what chi^2
- * may be, if the only source is no point but has the beam's shape, and to infinity else. */
+/* Step 1: the sources with free shapes. A component that must go is fitted with the beam's shape,
+ * if there is a beam, and then dropped if it must go again. Returns chi^2. *most: the largest chi^2
+ * with which the only source, which lost its free shape, may stay a point; else infinity. */
 FIT_FUNCTION double fit_sources(const struct fit_space *s, const struct fit_set *start,
                                 bool has_beam, double *most) {
     struct fit_memory *m = s->memory;
@@ -215,14 +238,13 @@ FIT_FUNCTION void fit_append(struct fit_set *set, double peak, double u, double 
     FIT_SYNC();
 }
 
-/* Whether the last component of a set, which was added, may stay. The space has its Gaussians. */
+/* Whether the last component of a set, an added one, may stay. The space has its Gaussians. */
 FIT_FUNCTION bool fit_may_stay(const struct fit_space *s, const struct fit_set *set) {
     return set->value[set->n - 1][FIT_PEAK] >= FIT_LEAST_ADDED && fit_find_loose(s, set) < 0;
 }
 
-/* Fits the set with a free shape of its last component, and leaves it as it was if that is not much
- * better, or if free shapes are wanted, not better. Returns chi^2; the space has the result's
- * residual. */
+/* Fits the set with a free shape of its last component, and takes the result if it is much better,
+ * or better where free shapes are wanted. Returns chi^2; the space has the result's residual. */
 FIT_FUNCTION double fit_free_last(const struct fit_space *s, double chi2) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, &m->now);
@@ -337,8 +359,8 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, double *flux) {
     FIT_SYNC();
 }
 
-/* Step 4: components that look like points get the beam's shape, unless the pixels then contradict:
- * chi^2 passes `most`. The space has the result's Gaussians. */
+/* Step 4: components that look like points get the beam's shape, unless chi^2 then exceeds `most`.
+ * The space has the result's Gaussians. */
 FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most, double *flux) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, &m->now);
@@ -362,8 +384,8 @@ FIT_FUNCTION lanes fit_core_weight(const struct fit_space *s, const double *c, l
     return fit_gaussian(s, weight, k);
 }
 
-/* Sets the weight of each pixel to the highest of the components there, and that of the outskirts
- * to 0. The space has the set's Gaussians. */
+/* Gives each pixel the highest weight of all components there, and the outskirts 0. The space has
+ * the set's Gaussians. */
 FIT_FUNCTION void fit_weigh_core(struct fit_space *s, const struct fit_set *set) {
     FIT_SUMS(used, 1);
     FIT_EACH_LANES (first) {
@@ -386,8 +408,8 @@ FIT_FUNCTION void fit_weigh_core(struct fit_space *s, const struct fit_set *set)
     FIT_SYNC();
 }
 
-/* Fits the set, and leaves it as it was where a bound holds, or the pixels do not hold a component.
- * All pixels have the weight 1 afterwards. Returns chi^2 over them. */
+/* Fits the set, and takes the result unless a bound stopped it or a component must go. All pixels
+ * have the weight 1 afterwards. Returns chi^2 over them. */
 FIT_FUNCTION double fit_improve(struct fit_space *s, struct fit_set *set) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, set);
@@ -400,9 +422,9 @@ FIT_FUNCTION double fit_improve(struct fit_space *s, struct fit_set *set) {
     return fit_evaluate(s, set);
 }
 
-/* Step 5: the fit that is reported, of the core. If chi^2 of all pixels then passes `most`, the
- * source is no Gaussian, and the core does not tell what is around it: then all pixels are fitted.
- * The space has the set's Gaussians. */
+/* Step 5: the fit of the core, which is reported. If chi^2 of all pixels then exceeds `most`, the
+ * source is no Gaussian, and its core says nothing of its outskirts: all pixels are fitted. The
+ * space has the set's Gaussians. */
 FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
     struct fit_memory *m = s->memory;
     fit_weigh_core(s, &m->now);
@@ -417,7 +439,8 @@ FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
     fit_improve(s, &m->now);
 }
 
-/* Steps 2 to 5. chi2: that of step 1, and what it may be after step 2: else nothing is fitted. */
+/* Steps 2 to 5. chi2: of step 1. most_for_points: components are dropped while chi^2 after step 2
+ * is above it. */
 FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double chi2,
                              double most_for_points) {
     struct fit_memory *m = s->memory;
@@ -430,7 +453,7 @@ FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double ch
         if (s->shapes == FIT_SHAPES_CHOSEN)
             chi2 = fit_divide_elongated(s, chi2);
     }
-    /* Steps 4 and 5 choose what is likely, not what fits best: chi^2 may rise by no more. */
+    /* Steps 4 and 5 choose the likely result, not the best fit: chi^2 may rise up to this. */
     const double most = chi2 + fit_worse(s, m->now.n);
     if (s->has_beam && s->shapes == FIT_SHAPES_CHOSEN)
         fit_test_beam(s, most, job->flux_before);

@@ -1,6 +1,17 @@
 /* Least squares of Gaussians by Levenberg and Marquardt (Marquardt 1963, J. SIAM 11, 431), with
- * analytic derivatives and bounds. Compiled for vectors of the CPU and for a GPU: see fit_lanes.h.
- */
+ * analytic derivatives and bounds.
+ *
+ * A round makes the normal equations, block by block of two components, solves them by Cholesky
+ * with the diagonal enlarged by the damping, and clips the trial to the bounds: peaks above 0,
+ * centres within 2 beam sigmas of their start, widths from half a beam to `widest`. A step that
+ * lowers chi^2 is taken, and the damping falls to a tenth; else it rises tenfold, at most 12 times.
+ * The fit ends when a step gains less than the tolerance, or when no step does.
+ *
+ * Always: chi^2 never rises; sums are 32 partial sums that are added in one order (fit_lanes.h), so
+ * that each processor and the GPU give the same bits.
+ *
+ * Cost: a round takes pixels x (parameters)^2 / 2 products; memory for the matrices of 66 columns,
+ * and 5 + components arrays of the pixels. Compiled for vectors of the CPU and for a GPU. */
 #ifndef FIT_MINIMISE_H
 #define FIT_MINIMISE_H
 
@@ -23,7 +34,7 @@ enum {
 static const double FIT_NARROWEST = 0.5; /* beams */
 static const double FIT_REACH = 2;       /* beam sigmas from a component's start */
 
-/* What is stored of a fit, beside its pixels. */
+/* The memory of a fit, beside its pixels. */
 struct fit_memory {
     struct fit_set now, start, trial, kept, wide;
     int32_t first[FIT_MOST + 1]; /* each component's first column */
@@ -128,8 +139,8 @@ FIT_FUNCTION void fit_slopes(const struct fit_space *s, const double *c, int i, 
     slope[FIT_R] = half * dv * dv;
 }
 
-/* Adds up the products of the derivatives of components i and j (j <= i), of n_i and n_j
- * parameters; if i is j, those of the lower triangle, and the products with the residual. */
+/* Sums the products of the derivatives of components i and j (j <= i), by n_i and n_j parameters;
+ * if i is j, only the lower triangle, and the products with the residual. */
 FIT_FUNCTION void fit_block(const struct fit_space *s, const struct fit_set *set, int i, int j,
                             const int n_i, const int n_j, const bool is_same) {
     struct fit_memory *m = s->memory;
@@ -173,7 +184,7 @@ FIT_FUNCTION void fit_block(const struct fit_space *s, const struct fit_set *set
     }
 }
 
-/* Functions of their own, in which the numbers of parameters are constants. */
+/* Instances of fit_block whose numbers of parameters are constants. */
 #define FIT_BLOCK(name, n_i, n_j, is_same)                                                         \
     FIT_SEPARATE void name(const struct fit_space *s, const struct fit_set *set, int i, int j) {   \
         fit_block(s, set, i, j, n_i, n_j, is_same);                                                \

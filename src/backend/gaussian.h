@@ -41,7 +41,7 @@ EXACT_FUNCTION double gaussian_at(const struct gaussian *g, double x, double y) 
     return square < GAUSSIAN_REACH ? g->peak * gaussian_exp(-0.5 * square) : 0;
 }
 
-/* Half the height of the rows that it reaches, and half the width of the columns. */
+/* Half the height of the rows that a Gaussian reaches, and half the width of the columns. */
 EXACT_FUNCTION double gaussian_height(const struct gaussian *g) {
     return sqrt(GAUSSIAN_REACH * tensor_inverse(&g->form).yy);
 }
@@ -50,7 +50,7 @@ EXACT_FUNCTION double gaussian_width(const struct gaussian *g) {
     return sqrt(GAUSSIAN_REACH * tensor_inverse(&g->form).xx);
 }
 
-/* The columns that it reaches in row y, of a row that it reaches: from centre - half on. */
+/* The columns that a Gaussian reaches in row y: from centre - half to centre + half. */
 struct gaussian_span {
     double centre, half;
 };
@@ -62,7 +62,7 @@ EXACT_FUNCTION struct gaussian_span gaussian_span_at(const struct gaussian *g, d
     return (struct gaussian_span){g->x + at, left > 0 ? sqrt(left / g->form.xx) : -1};
 }
 
-/* A component of a fit, whose values are in units of rms, and whose origin is (x, y). */
+/* The Gaussian of a component, whose values are in units of rms, and whose origin is (x, y). */
 EXACT_FUNCTION struct gaussian gaussian_of_fit(const struct fit_frame *f, const double *c,
                                                double rms, double x, double y) {
     const double dy = c[FIT_V] / f->vy, dx = (c[FIT_U] - f->uy * dy) / f->ux;

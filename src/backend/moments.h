@@ -100,7 +100,7 @@ EXACT_FUNCTION int128 moments_squares(int64_t n) {
 #define SUMS uint64_t
 #include "backend/moments_row.inc"
 
-/* The same for values above a local background. */
+/* Adds values above a local background. */
 #define ADD_ROW moments_add_local_row
 #define VALUE double
 #define ADD_SUM island_add

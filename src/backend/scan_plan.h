@@ -1,7 +1,7 @@
 /* The plan of a scan tells what the scan does with each pixel. It follows from the clip of a
- * sample. Shared by all backends. Inliers are the pixels that certainly survive the clip and are
- * not near a median of any round: they are only counted and summed, in integers. The values of the
- * others are listed. Pixels that may belong to a source, the candidates, are kept with their
+ * sample. Shared by all backends. Inliers are pixels that certainly survive the clip and are not
+ * near a median of any round: they are only counted and summed, in integers. The values of all
+ * other pixels are listed. Pixels that may belong to a source, the candidates, are kept with their
  * positions. */
 #ifndef SCAN_PLAN_H
 #define SCAN_PLAN_H

@@ -57,9 +57,9 @@ EXACT_FUNCTION float scan_window_bound(const struct scan_window *w, bool above, 
     return exact_unkey(far_key);
 }
 
-/* Sets the bounds of the plan to those of the window, from scan_window_bound: outer and inner ones,
- * each below and above the centre. Sets the other members of the window. False if float32 cannot
- * represent the plan's units. */
+/* Sets the bounds of the plan, outer and inner, below and above the centre, to those of the window
+ * (scan_window_bound), and the other members of the window. False if float32 cannot represent the
+ * plan's units. */
 EXACT_FUNCTION bool scan_window_finish(struct scan_window *w, struct scan_plan *plan,
                                        const float outer[2], const float inner[2]) {
     plan->inlier_low = outer[0];

@@ -19,7 +19,7 @@ static inline int64_t run_length(const struct run *run) {
 }
 
 /* Runs, and where their pixels go: those of run i to first[i] and so on, n_pixels in all. */
-struct placed_runs {
+struct gathered_runs {
     const struct run *runs;
     const int64_t *first;
     int64_t n, n_pixels;

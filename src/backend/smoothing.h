@@ -1,4 +1,4 @@
-/* The convolution of a scale: what is sampled, and the order of its sums, which is the same on all
+/* The convolution of a scale: its samples, and the order of its sums, which is the same on all
  * backends.
  *
  * A sample is the sum of kernel(t) value(t) over the pixels that are not blank, divided by that of
@@ -18,9 +18,9 @@ struct smoothing {
     float *kernel;         /* its values along an axis, whose sum is 1; symmetric */
 };
 
-/* What is subtracted from the image before: the sum of Gaussians, in their order. Those that reach
- * a square cell are gaussians[reaching[first[i]]] ... gaussians[reaching[first[i + 1] - 1]], where
- * cell i is in the order of the pixels. */
+/* The model that is subtracted from the image before: the sum of Gaussians, in their order. The
+ * Gaussians that reach cell i are gaussians[reaching[first[i]]] ... gaussians[reaching[first[i + 1]
+ * - 1]], where cell i is in the order of the pixels. */
 struct smoothing_model {
     const struct gaussian *gaussians;
     int64_t n;
@@ -36,7 +36,7 @@ static const float SMOOTHING_LEAST = 0.9F;
 /* A kernel ends at four sigma. */
 static const double SMOOTHING_REACH = 4;
 
-/* A sample, by both sums: NaN if it is blank. What overflows is blank, too. */
+/* A sample, from both sums. NaN: it is blank, or overflows. */
 EXACT_FUNCTION float smoothing_sample(float sum, float weight) {
     const float value = sum / weight;
     return weight >= SMOOTHING_LEAST && value - value == 0 ? value : NAN;

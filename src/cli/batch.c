@@ -1,3 +1,13 @@
+/* Searches the images of a run, several at a time.
+ *
+ * Each worker has a finder and takes the next image: it searches, writes the outputs, adds the rows
+ * to the merged catalogue and a row to the report. The messages of an image wait in its outcome
+ * until all images before it are reported: standard error has them in the order of the command
+ * line, whatever the number of workers.
+ *
+ * `lock` protects the order, the tally, the messages and the outcomes. With --fail-fast an image is
+ * saved only after all images before it were reported without a failure. Where no device can be
+ * used any more, no image is begun, and only the first failure is counted. */
 #include "cli/batch.h"
 
 #include <errno.h>
@@ -26,23 +36,6 @@
 #include "output/catalogue.h"
 #include "output/save.h"
 
-int batch_exit_status(enum srcfind_status status) {
-    switch (status) {
-    case SRCFIND_OK:
-        return EXIT_OK;
-    case SRCFIND_ERROR_OPTIONS:
-        return EXIT_USAGE;
-    case SRCFIND_ERROR_DEVICE:
-        return EXIT_DEVICE;
-    case SRCFIND_ERROR_INPUT:
-    case SRCFIND_ERROR_OUTPUT:
-    case SRCFIND_ERROR_MEMORY:
-    case SRCFIND_INTERRUPTED:
-        return EXIT_IMAGE;
-    }
-    return EXIT_IMAGE;
-}
-
 /* The result of an image. */
 struct outcome {
     bool done, skipped;
@@ -54,6 +47,22 @@ struct outcome {
     char *text; /* messages for standard error */
 };
 
+/* Which images were begun and reported, by their numbers in the order of the command line. */
+struct order {
+    int64_t begun, reported;
+    bool ended;    /* an image failed, with --fail-fast: report no others */
+    bool given_up; /* no device can be used any more: begin no others */
+};
+
+/* What is known of the images that were reported. */
+struct tally {
+    struct totals totals;
+    int64_t n_unusable; /* images that failed because no device can be used */
+    int64_t n_srcfind_maps;
+    const char *srcfind_map; /* the first of them */
+    int worst;               /* exit status */
+};
+
 struct batch {
     const struct cli *cli;
     const struct targets *targets;
@@ -62,14 +71,8 @@ struct batch {
     struct srcfind **finders; /* one for each worker */
     mtx_t lock;               /* protects all that follows, and standard error */
     cnd_t turn;               /* signalled when an image has been reported */
-    int64_t begun, reported;  /* numbers of images, in the order of the command line */
-    bool ended;               /* an image failed, with --fail-fast: report no others */
-    bool given_up;            /* no device can be used any more: begin no others */
-    int64_t n_unusable;
-    int64_t n_srcfind_maps;
-    const char *srcfind_map; /* the first of them */
-    int worst;
-    struct totals totals;
+    struct order order;
+    struct tally tally;
     struct messages messages;
     struct outcome *outcomes; /* one for each image */
 };
@@ -79,10 +82,10 @@ struct batch {
 /* Begins the next image; false if there is none left or the run ends early. */
 static bool begin_image(struct batch *b, int64_t *i) {
     mtx_lock(&b->lock);
-    const bool more = b->begun < b->targets->n && !b->ended && !b->given_up;
+    const bool more = b->order.begun < b->targets->n && !b->order.ended && !b->order.given_up;
     if (more) {
-        *i = b->begun++;
-        progress_show(&b->messages.progress, *i, b->targets->n, &b->totals, b->messages.row,
+        *i = b->order.begun++;
+        progress_show(&b->messages.progress, *i, b->targets->n, &b->tally.totals, b->messages.row,
                       target_shown(&b->targets->target[*i]));
     }
     mtx_unlock(&b->lock);
@@ -95,9 +98,9 @@ static bool may_save(struct batch *b, int64_t i) {
     if (!b->cli->fail_fast)
         return true;
     mtx_lock(&b->lock);
-    while (!b->ended && b->reported < i)
+    while (!b->order.ended && b->order.reported < i)
         cnd_wait(&b->turn, &b->lock);
-    const bool may = !b->ended;
+    const bool may = !b->order.ended;
     mtx_unlock(&b->lock);
     return may;
 }
@@ -105,19 +108,19 @@ static bool may_save(struct batch *b, int64_t i) {
 /* Adds an image to the totals and prints its messages. Of the images that failed because no device
  * can be used, only the first one is counted and reported here. */
 static void report_outcome(struct batch *b, struct outcome *o) {
-    if (o->unusable && ++b->n_unusable > 1)
+    if (o->unusable && ++b->tally.n_unusable > 1)
         return;
     const bool failed = o->status != EXIT_OK;
-    b->totals.images++;
-    b->totals.sources += o->sources;
-    b->totals.skipped += o->skipped;
-    b->totals.failed += failed;
-    b->worst = o->status > b->worst ? o->status : b->worst;
-    if (o->report_failed && b->worst < EXIT_IMAGE)
-        b->worst = EXIT_IMAGE;
-    b->ended = failed && b->cli->fail_fast;
-    if (o->is_srcfind_map && b->n_srcfind_maps++ == 0)
-        b->srcfind_map = b->targets->target[o - b->outcomes].image;
+    b->tally.totals.images++;
+    b->tally.totals.sources += o->sources;
+    b->tally.totals.skipped += o->skipped;
+    b->tally.totals.failed += failed;
+    b->tally.worst = o->status > b->tally.worst ? o->status : b->tally.worst;
+    if (o->report_failed && b->tally.worst < EXIT_IMAGE)
+        b->tally.worst = EXIT_IMAGE;
+    b->order.ended = failed && b->cli->fail_fast;
+    if (o->is_srcfind_map && b->tally.n_srcfind_maps++ == 0)
+        b->tally.srcfind_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
         messages_text(&b->messages, o->text);
     free(o->text);
@@ -132,9 +135,10 @@ static void end_image(struct batch *b, int64_t i, const struct outcome *outcome)
         signals_count_done();
     b->outcomes[i] = *outcome;
     b->outcomes[i].done = true;
-    b->given_up = b->given_up || outcome->unusable;
-    while (!b->ended && b->reported < b->begun && b->outcomes[b->reported].done)
-        report_outcome(b, &b->outcomes[b->reported++]);
+    b->order.given_up = b->order.given_up || outcome->unusable;
+    while (!b->order.ended && b->order.reported < b->order.begun &&
+           b->outcomes[b->order.reported].done)
+        report_outcome(b, &b->outcomes[b->order.reported++]);
     cnd_broadcast(&b->turn);
     mtx_unlock(&b->lock);
 }
@@ -179,29 +183,22 @@ static void write_notes(const struct messages *messages,
 
 /* Says which tables were written beside a catalogue that has no file of its own. */
 static void say_tables(const struct messages *messages, const struct target *target) {
-    for (int table = 0; table < TABLES; table++)
-        if (target->tables[table])
-            messages_note(messages, "%s: its %s is %s", messages->image, target_tables[table].what,
-                          target->tables[table]);
+    for (int i = 0; i < target->n_files; i++)
+        if (target->files[i].role == FILE_TABLE)
+            messages_note(messages, "%s: its %s is %s", messages->image, target->files[i].what,
+                          target->files[i].path);
 }
 
 /* Removes what an earlier run left beside a catalogue that was written. */
 static void remove_earlier(const struct batch *b, const struct target *target,
                            const struct messages *messages) {
-    enum { KEPT = 4 + MOST_MAPS + TABLES + USER_MAP_KINDS };
-    const char *kept[KEPT] = {target->image, target->beside, b->cli->find->values.at,
-                              b->cli->files_from};
-    int n = 4;
-    for (int map = 0; map < MOST_MAPS; map++)
-        kept[n++] = target->maps[map];
-    for (int table = 0; table < TABLES; table++)
-        kept[n++] = target->tables[table];
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
-        kept[n++] = target->user_maps[kind];
-    const struct replaced replaced = {.catalogue = target->catalogue,
+    const char *kept[] = {target->image, b->cli->find->values.at, b->cli->files_from};
+    const struct replaced replaced = {.catalogue = target_catalogue(target),
                                       .writer = writer_named(b->targets->format->name),
+                                      .files = target->files,
+                                      .n_files = target->n_files,
                                       .kept = kept,
-                                      .n_kept = n,
+                                      .n_kept = sizeof kept / sizeof *kept,
                                       .has_maps = true};
     earlier_remove(&replaced, messages);
 }
@@ -220,7 +217,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     if (status == SRCFIND_OK && is_reported)
         merging_add(b->merging, i, catalogue);
     const double seconds = clock_seconds() - start;
-    outcome->status = batch_exit_status(status);
+    outcome->status = exit_status_of(status);
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
@@ -254,7 +251,7 @@ static void skip_image(struct batch *b, const struct srcfind *finder, int64_t i,
         return;
     }
     messages_note(messages, "%s: skipped, since %s is already there", target_shown(target),
-                  target->catalogue);
+                  target_catalogue(target));
     outcome->skipped = true;
 }
 
@@ -312,13 +309,13 @@ static int batch_no_memory(struct batch *b) {
 }
 
 static void note_srcfind_maps(const struct batch *b) {
-    if (b->n_srcfind_maps > 0)
+    if (b->tally.n_srcfind_maps > 0)
         messages_note(&b->messages,
                       "%lld map%s that srcfind made %s skipped (%s%s): given "
                       "alone, a map is searched",
-                      (long long)b->n_srcfind_maps, plural(b->n_srcfind_maps),
-                      b->n_srcfind_maps == 1 ? "is" : "are", b->srcfind_map,
-                      b->n_srcfind_maps == 1 ? "" : ", ...");
+                      (long long)b->tally.n_srcfind_maps, plural(b->tally.n_srcfind_maps),
+                      b->tally.n_srcfind_maps == 1 ? "is" : "are", b->tally.srcfind_map,
+                      b->tally.n_srcfind_maps == 1 ? "" : ", ...");
 }
 
 static int run_workers(struct batch *b, int n_workers) {
@@ -327,16 +324,16 @@ static int run_workers(struct batch *b, int n_workers) {
     if (!threads)
         return batch_no_memory(b);
     threads_run(threads, n_workers, work, b);
-    const int merged = merging_finish(b->merging, b->reported == b->targets->n && !b->ended,
-                                      threads, &b->messages);
-    b->worst = merged > b->worst ? merged : b->worst;
+    const int merged = merging_finish(
+        b->merging, b->order.reported == b->targets->n && !b->order.ended, threads, &b->messages);
+    b->tally.worst = merged > b->tally.worst ? merged : b->tally.worst;
     threads_destroy(threads);
-    b->totals.seconds = clock_seconds() - start;
-    if (b->n_unusable > 0)
-        messages_given_up(&b->messages, b->n_unusable - 1 + b->targets->n - b->begun);
+    b->tally.totals.seconds = clock_seconds() - start;
+    if (b->tally.n_unusable > 0)
+        messages_given_up(&b->messages, b->tally.n_unusable - 1 + b->targets->n - b->order.begun);
     note_srcfind_maps(b);
-    messages_totals(&b->messages, &b->totals);
-    return b->worst;
+    messages_totals(&b->messages, &b->tally.totals);
+    return b->tally.worst;
 }
 
 /* Each thread is a worker, so that reading, searching and saving of several images overlap. To
@@ -392,11 +389,11 @@ static double count_pixels(const struct targets *targets) {
 }
 
 static int run_with_finders(struct batch *b, int n_workers) {
-    int status = batch_exit_status(srcfind_create_many(b->cli->find, n_workers, b->finders));
+    int status = exit_status_of(srcfind_create_many(b->cli->find, n_workers, b->finders));
     if (status == EXIT_OK)
         finder_expect(b->finders[0], count_pixels(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
-        maps_expect(b->finders[i], b->cli->save);
+        maps_expect(b->finders[i], b->cli->save.maps);
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else
@@ -447,11 +444,9 @@ static void clean_directories(const struct cli *cli, const struct targets *targe
         save_clean(cli->merge);
     for (int64_t i = 0; i < targets->n; i++) {
         const struct target *target = &targets->target[i];
-        const char *path = target->catalogue;
-        for (int map = 0; map < MOST_MAPS && !path; map++)
-            path = target->maps[map];
-        for (int table = 0; table < TABLES; table++)
-            path = path ? path : target->tables[table];
+        const char *path = NULL;
+        for (int k = 0; k < target->n_files && !path; k++)
+            path = target_file_is_output(&target->files[k]) ? target->files[k].path : NULL;
         if (path && (!last || !are_together(path, last)))
             save_clean(path);
         last = path ? path : last;
@@ -477,10 +472,10 @@ struct deciding {
 static void decide(void *context, int i) {
     const struct deciding *d = context;
     struct target *target = &d->targets->target[i];
-    struct srcfind_options options = *d->cli->find;
-    options.values.image.plane = *target_plane(d->cli, target);
+    struct image_choice choice = d->cli->find->values.image;
+    choice.plane = *target_plane(d->cli, target);
     target->is_done = !target_failure(target) && report_allows_skipping(d->report, target) &&
-                      outputs_exist(d->targets, target, &options);
+                      outputs_exist(d->targets, target, &choice);
 }
 
 /* Finds the images to skip, before the first one is searched: their rows stay in the report. */

@@ -1,3 +1,11 @@
+/* Measures how long each stage of a search takes (--bench), on one device after another.
+ *
+ * Three things are timed, each several times: the stages, by srcfind_bench_file; the command as a
+ * process, from its start to its end, which does the same search by the same options; and many
+ * images at a time, with one finder for each worker. Large images are not searched many at a time.
+ *
+ * bench_report.c makes medians of the times, and writes them. A time that cannot be measured is
+ * NaN, and its reason a message; the others are reported all the same. */
 #define _GNU_SOURCE /* asprintf, environ */
 #include "cli/bench.h"
 
@@ -12,8 +20,8 @@
 #include <unistd.h>
 
 #include "api/finder.h"
-#include "cli/batch.h"
 #include "cli/bench_report.h"
+#include "cli/command_line.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "cli/targets.h"
@@ -199,7 +207,7 @@ static int bench_image(const struct cli *cli, const struct target *target, bool 
     if (status != SRCFIND_OK)
         messages_error(messages, "%s", srcfind_message(finder));
     srcfind_destroy(finder);
-    int result = batch_exit_status(status);
+    int result = exit_status_of(status);
     if (status == SRCFIND_OK) {
         struct bench_report m = {.bench = bench};
         const bool whole = measure_command(cli, target, options, &m, messages);

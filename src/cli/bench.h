@@ -2,7 +2,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "cli/command_line.h"
+#include "cli/cli.h"
 
 /* Measures all images and writes the results to standard output. Returns the exit status. */
 int bench_run(const struct cli *cli);

@@ -1,3 +1,14 @@
+/* Reads the command line.
+ *
+ * The table `entries` has all options, in the order of options.inc: those of the library, which
+ * options_add sets by name, and those of the command, whose type has a function that sets the
+ * member of struct cli. getopt_long sees the same table, so that an option is written down once.
+ *
+ * 1. Words that getopt would misread are refused first: -fit, --scales 2,4.
+ * 2. Each option is set; a wrong one ends the reading with a message that names the way out.
+ * 3. Options are checked against each other (options_check, then those of the command).
+ *
+ * No file is opened here but lists of --measure-in. */
 #include "cli/command_line.h"
 
 #include <ctype.h>
@@ -27,7 +38,7 @@ enum type {
     CHOICE,
     FORMAT,
     COLUMNS,
-    MAPS,
+    SAVED,
     ROUNDS,
     SHARD,
     DEVICE_FLAG,
@@ -86,27 +97,33 @@ static bool cli_set_format(struct cli *cli, const struct entry *entry, const cha
     return writer;
 }
 
-/* Adds the map or table of this name, of `length` characters. */
-static bool add_map(unsigned *maps, const char *name, size_t length) {
-    for (int i = 0; srcfind_map(i); i++) {
-        if (strncmp(srcfind_map(i), name, length) == 0 && !srcfind_map(i)[length]) {
-            *maps |= 1U << i;
+/* Whether a word of `length` characters is a name. */
+static bool is_name(const char *name, const char *word, size_t length) {
+    return strncmp(name, word, length) == 0 && !name[length];
+}
+
+/* Adds the map or table that a word names. */
+static bool add_saved(struct saved *saved, const char *word, size_t length) {
+    for (enum map map = 0; map < MAPS; map++) {
+        if (is_name(map_products[map].name, word, length)) {
+            saved->maps[map] = true;
             return true;
         }
     }
-    const bool is_table = strlen("gaussians") == length && strncmp("gaussians", name, length) == 0;
-    *maps |= is_table ? SAVE_GAUSSIANS : 0;
-    return is_table;
+    if (!is_name(table_products[TABLE_GAUSSIANS].name, word, length))
+        return false;
+    saved->gaussians = true;
+    return true;
 }
 
-static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text) {
-    unsigned *maps = member_of(cli, entry);
-    *maps = 0;
+static bool cli_set_saved(struct cli *cli, const struct entry *entry, const char *text) {
+    struct saved *saved = member_of(cli, entry);
+    *saved = (struct saved){.gaussians = false};
     if (asks_for_help(cli, text, HELP_MAPS))
         return true;
     for (;; text++) {
         const size_t length = strcspn(text, ",");
-        if (!add_map(maps, text, length))
+        if (!add_saved(saved, text, length))
             return false;
         text += length;
         if (!*text)
@@ -159,9 +176,9 @@ static const struct {
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
     [COLUMNS] = {"a list of columns", cli_set_columns},
-    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
-              "picture, gaussians",
-              cli_set_maps},
+    [SAVED] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
+               "picture, gaussians",
+               cli_set_saved},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
     [DEVICE_FLAG] = {NULL, cli_set_device_flag},
@@ -360,14 +377,14 @@ static bool names_file(const struct cli *cli) {
 /* Complains if `option`, which writes no catalogue, is used with an option for catalogues. */
 static bool writes_no_catalogue(const struct cli *cli, const char *option) {
     const bool as_text = cli->format && strcmp(cli->format->name, "json") != 0;
-    const char *other = names_file(cli)      ? "--output"
-                        : cli->save          ? "--save"
-                        : cli->skip_existing ? "--skip-existing"
-                        : cli->report        ? "--report"
-                        : cli->merge         ? "--merge"
-                        : cli->columns       ? "--columns"
-                        : as_text            ? "--format"
-                                             : NULL;
+    const char *other = names_file(cli)                   ? "--output"
+                        : command_line_gives(cli, "save") ? "--save"
+                        : cli->skip_existing              ? "--skip-existing"
+                        : cli->report                     ? "--report"
+                        : cli->merge                      ? "--merge"
+                        : cli->columns                    ? "--columns"
+                        : as_text                         ? "--format"
+                                                          : NULL;
     if (!other)
         return true;
     const bool names_format = strcmp(other, "--format") == 0;
@@ -406,11 +423,11 @@ bool command_line_is_for_cpu(const struct cli *cli) {
 /* Complains of a map that cannot be made here, or with these options. */
 static bool maps_are_possible(const struct cli *cli) {
     struct error error;
-    for (int i = 0; srcfind_map(i); i++)
-        if (cli->save >> i & 1 && !map_is_possible(i, cli->find, &error))
+    for (enum map map = 0; map < MAPS; map++)
+        if (cli->save.maps[map] && !map_is_possible(map, cli->find, &error))
             return complain("--save: %s", error.text);
     const struct options *o = &cli->find->values;
-    if (cli->save & SAVE_GAUSSIANS && (!options_fit(o) || *o->at))
+    if (cli->save.gaussians && (!options_fit(o) || *o->at))
         return complain("--save: gaussians needs --fit%s", *o->at ? ", and no --at" : "");
     return true;
 }

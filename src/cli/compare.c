@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch.h"
+#include "cli/command_line.h"
 #include "cli/compare_report.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
@@ -89,7 +89,7 @@ static int compare_image(struct sides *s, const char *image, bool as_json,
     int status = EXIT_OK;
     for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
         const enum srcfind_status found = compare_search(s, side, image);
-        status = batch_exit_status(found);
+        status = exit_status_of(found);
         progress_clear(&messages->progress);
         if (found == SRCFIND_ERROR_MEMORY)
             messages_error(messages, "%s: out of memory while comparing", image);
@@ -109,7 +109,7 @@ int compare_run(const struct cli *cli) {
     const struct totals done = {0};
     int worst = targets_make(cli, &targets);
     if (worst == EXIT_OK)
-        worst = batch_exit_status(open_sides(cli, &sides, &messages));
+        worst = exit_status_of(open_sides(cli, &sides, &messages));
     const bool ready = worst == EXIT_OK;
     for (int64_t i = 0; ready && i < targets.n; i++) {
         progress_show(&messages.progress, i, targets.n, &done, messages.row,

@@ -3,7 +3,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "cli/command_line.h"
+#include "cli/cli.h"
 
 /* Returns the exit status. */
 int compare_run(const struct cli *cli);

@@ -1,3 +1,11 @@
+/* What --compare-cpu says: whether the CPU and the GPU found the same, and how fast.
+ *
+ * In: two catalogues of one image, and their texts in each format. Statistics are compared as
+ * numbers, catalogues byte by byte; where CSV differs, the first fields that do are listed with
+ * their columns. Times are those of each side, and speedups with and without the transfer.
+ *
+ * Out: a text for people, or one line of JSON. The verdict is the same in both: statistics and
+ * formats have to agree, times do not count. */
 #include "cli/compare_report.h"
 
 #include <math.h>

@@ -1,3 +1,13 @@
+/* Checks, before an image is read, that no output would replace a file that should stay.
+ *
+ * All files of the run are listed once: inputs and outputs of all targets, and files of the whole
+ * run. Sorted by identity (device and inode), an output that is also an input, or another output by
+ * another name, stands beside it; sorted by path, two outputs of one name stand together.
+ * conflicts_check_existing then looks into files that outputs would replace: a map replaces only
+ * maps of srcfind, a catalogue no FITS file of somebody else.
+ *
+ * Among several images srcfind skips its own maps, so that their outputs conflict with nothing.
+ * Images are opened only where there is a conflict. */
 #include "cli/conflicts.h"
 
 #include <stdlib.h>
@@ -57,12 +67,6 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
     return true;
 }
 
-/* What belongs beside the catalogues; NULL: nothing. */
-static const char *name_beside(const struct targets *t) {
-    const struct beside *beside = writer_named(t->format->name)->beside;
-    return beside ? beside->what : NULL;
-}
-
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
     const char *at = cli->find->values.at;
     bool ok =
@@ -76,18 +80,11 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
                 true);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
-        ok = add_use(u, target->image, target->image, "an image", false) &&
-             add_use(u, target->catalogue, target->image, "catalogue", true) &&
-             add_use(u, target->beside, target->image, name_beside(t), true);
-        for (int map = 0; ok && map < MOST_MAPS; map++)
-            ok = add_use(u, target->maps[map], target->image, "map", true);
-        for (int table = 0; ok && table < TABLES; table++)
-            ok = add_use(u, target->tables[table], target->image, target_tables[table].what, true);
-        for (int k = 0; ok && k < target->n_measured; k++)
-            ok = add_use(u, target->measured[k], target->image, "an image of --measure-in", false);
-        for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
-            ok = add_use(u, target->user_maps[kind], target->image, "a mask or map that is read",
-                         false);
+        ok = add_use(u, target->image, target->image, "an image", false);
+        for (int k = 0; ok && k < target->n_files; k++) {
+            const struct target_file *file = &target->files[k];
+            ok = add_use(u, file->path, target->image, file->what, target_file_is_output(file));
+        }
     }
     return ok;
 }
@@ -182,32 +179,21 @@ static bool is_skipped(const struct targets *t, int64_t i) {
     return t->n_listed > 1 && is_srcfind_map(t->target[i].image);
 }
 
-/* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
-static int check_maps(const struct targets *t) {
-    for (int64_t i = 0; i < t->n; i++) {
-        for (int map = 0; map < MOST_MAPS; map++) {
-            const char *path = t->target[i].maps[map];
-            if (path && map_replaces_other(map, path) && !is_skipped(t, i))
-                return refuse(path, "map", t->target[i].image);
-        }
-    }
-    return EXIT_OK;
+/* Whether an output would replace a file of somebody else: a map one that is no map of srcfind; a
+ * catalogue a FITS file, as an image that `-o *.fits` names. */
+static bool replaces_other(const struct target_file *file) {
+    return file->role == FILE_MAP ? map_replaces_other((enum map)file->kind, file->path)
+                                  : fits_table_is_foreign(file->path);
 }
 
-/* Checks that no catalogue replaces a FITS file of somebody else: an image, as in `-o *.fits`.
- * Returns the exit status. */
-static int check_catalogues(const struct targets *t) {
+/* Checks the outputs of all images. Returns the exit status. */
+static int check_outputs(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
-        const char *path = t->target[i].catalogue;
-        if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
-            return refuse(path, "catalogue", t->target[i].image);
-        path = t->target[i].beside;
-        if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
-            return refuse(path, name_beside(t), t->target[i].image);
-        for (int table = 0; table < TABLES; table++) {
-            path = t->target[i].tables[table];
-            if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
-                return refuse(path, target_tables[table].what, t->target[i].image);
+        const struct target *target = &t->target[i];
+        for (int k = 0; k < target->n_files; k++) {
+            const struct target_file *file = &target->files[k];
+            if (target_file_is_output(file) && replaces_other(file) && !is_skipped(t, i))
+                return refuse(file->path, file->what, target->image);
         }
     }
     return EXIT_OK;
@@ -245,7 +231,5 @@ int conflicts_check_existing(const struct cli *cli, const struct targets *t) {
         const struct merge_options options = targets_merge_options(cli, t);
         status = merged_file_check(&options);
     }
-    if (status == EXIT_OK)
-        status = check_maps(t);
-    return status == EXIT_OK ? check_catalogues(t) : status;
+    return status == EXIT_OK ? check_outputs(t) : status;
 }

@@ -2,7 +2,7 @@
 #ifndef CONFLICTS_H
 #define CONFLICTS_H
 
-#include "cli/targets.h"
+#include "cli/target.h"
 
 /* Checks that no catalogue or map would replace an image, a mask or map that is read, the list of
  * images, or another output. Returns the exit status; on an error the reason is on standard error.

@@ -35,14 +35,16 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         fnv_add(&hash, option.name);
         fnv_add(&hash, strcmp(option.name, "plane") == 0 ? plane : option.value);
     }
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
-        add_file(&hash, target->user_maps[kind]);
-    for (int i = 0; i < target->n_measured; i++)
-        add_file(&hash, target->measured[i]);
+    const char *catalogue = target_catalogue(target);
+    for (int i = 0; i < target->n_files; i++)
+        if (!target_file_is_output(&target->files[i]))
+            add_file(&hash, target->files[i].path);
     add_file(&hash, cli->find->values.at);
-    fnv_add(&hash, target->catalogue ? targets->format->name : "");
-    fnv_add(&hash, target->catalogue && path_ends_with(target->catalogue, ".gz") ? ".gz" : "");
+    fnv_add(&hash, catalogue ? targets->format->name : "");
+    fnv_add(&hash, catalogue && path_ends_with(catalogue, ".gz") ? ".gz" : "");
     fnv_add(&hash, targets->columns ? targets->columns : "");
-    add_number(&hash, cli->save);
+    for (enum map map = 0; map < MAPS; map++)
+        add_number(&hash, cli->save.maps[map]);
+    add_number(&hash, cli->save.gaussians);
     snprintf(text, DIGEST_TEXT, "%016llx", (unsigned long long)hash);
 }

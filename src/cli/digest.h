@@ -2,7 +2,7 @@
 #ifndef DIGEST_H
 #define DIGEST_H
 
-#include "cli/targets.h"
+#include "cli/target.h"
 
 enum { DIGEST_TEXT = 17 };
 

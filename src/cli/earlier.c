@@ -11,21 +11,7 @@
 #include "common/texts.h"
 #include "input/srcfind_map.h"
 #include "output/picture/png.h"
-
-/* The tables whose rows are of a catalogue, or that say how good it is. */
-static const struct part {
-    const char *name;             /* of STEM.name.EXT */
-    const char *kind, *extension; /* what JSON and VOTable, and FITS, call its rows */
-    const char *columns;          /* the first ones, as CSV has them */
-} parts[] = {
-    {"gaussians", "gaussians", "GAUSSIANS", "Source_id,Isl_id,Gaus_id,"},
-    {"planes", "planes", "PLANES", "Source_id,Image,Plane,Frequency,Stokes,"},
-    {"completeness", "completeness_bins", "COMPLETENESS_BINS", "Kind,Width,Low,High,Injected,"},
-    {"reliability", "reliability_bins", "RELIABILITY_BINS",
-     "Low,High,Positive,Negative,Reliability\n"},
-    {"injections", "injections", "INJECTIONS", "Width,SNR,True_flux,Xposn,Yposn,Found,"},
-};
-enum { PARTS = sizeof parts / sizeof *parts };
+#include "output/products.h"
 
 /* --- whether srcfind wrote a file --- */
 
@@ -56,35 +42,36 @@ static bool has_texts(const char *path, const char *first, const char *text) {
 }
 
 /* Whether a file has these column names; merged tables have others before them. */
-static bool has_columns(const char *path, const char *first, const struct part *part) {
+static bool has_columns(const char *path, const char *first, const struct table_product *table) {
     char text[OVERLAP];
     const bool is_first = first && !*first; /* the file begins with it */
-    if (is_first && has_texts(path, part->columns, NULL))
+    if (is_first && has_texts(path, table->columns, NULL))
         return true;
-    snprintf(text, sizeof text, "\n%s", part->columns);
+    snprintf(text, sizeof text, "\n%s", table->columns);
     if (!is_first && has_texts(path, first, text))
         return true;
-    snprintf(text, sizeof text, ",%s", part->columns);
+    snprintf(text, sizeof text, ",%s", table->columns);
     return has_texts(path, is_first ? "Image,Date_obs," : first, text);
 }
 
 /* Whether a file is a table as srcfind writes it. */
-static bool is_own_table(const char *path, const struct writer *writer, const struct part *part) {
+static bool is_own_table(const char *path, const struct writer *writer,
+                         const struct table_product *table) {
     char text[OVERLAP];
     if (writer == &csv_writer)
-        return has_columns(path, "", part);
+        return has_columns(path, "", table);
     if (writer == &ecsv_writer)
         return has_texts(path, writer->first, "\n#   srcfind: ") &&
-               has_columns(path, writer->first, part);
+               has_columns(path, writer->first, table);
     if (writer == &fits_writer) {
-        snprintf(text, sizeof text, "EXTNAME = '%s", part->extension);
+        snprintf(text, sizeof text, "EXTNAME = '%s", table->extension);
         return has_texts(path, "SIMPLE  =", text) && has_texts(path, NULL, "SRCFIND = '");
     }
     if (writer == &json_writer) {
-        snprintf(text, sizeof text, "\n\"%s\":[", part->kind);
+        snprintf(text, sizeof text, "\n\"%s\":[", table->kind);
         return has_texts(path, writer->first, text);
     }
-    snprintf(text, sizeof text, "<TABLE name=\"%s\"", part->kind);
+    snprintf(text, sizeof text, "<TABLE name=\"%s\"", table->kind);
     return has_texts(path, writer->first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
 }
 
@@ -104,6 +91,9 @@ static bool are_one(const char *a, const char *b) {
 static bool is_kept(const struct replaced *r, const char *path) {
     if (are_one(path, r->catalogue))
         return true;
+    for (int i = 0; i < r->n_files; i++)
+        if (are_one(path, r->files[i].path))
+            return true;
     for (int i = 0; i < r->n_kept; i++)
         if (r->kept[i] && are_one(path, r->kept[i]))
             return true;
@@ -136,16 +126,17 @@ static void list(char *text, const char *path) {
 
 /* Region files and sky models have CSV tables beside them; if STEM.csv exists, they are its own,
  * and stay. */
-static void remove_table(const struct replaced *r, const struct part *part, struct lists *lists) {
+static void remove_table(const struct replaced *r, const struct table_product *table,
+                         struct lists *lists) {
     const struct writer *writer = r->writer->is_table ? r->writer : &csv_writer;
     const bool has_suffix = r->writer->is_table && path_has_suffix(r->catalogue);
     const char *suffix =
         has_suffix ? r->catalogue + path_before_suffix(r->catalogue) : writer->format.suffixes[0];
     char name[OVERLAP];
     char *other = r->writer->is_table ? NULL : find_beside(r, "", ".csv");
-    snprintf(name, sizeof name, ".%s", part->name);
+    snprintf(name, sizeof name, ".%s", table->name);
     char *path = other ? NULL : find_beside(r, name, suffix);
-    if (path && is_own_table(path, writer, part) && unlink(path) == 0)
+    if (path && is_own_table(path, writer, table) && unlink(path) == 0)
         list(lists->removed, path);
     else if (path)
         list(lists->named, path);
@@ -154,13 +145,11 @@ static void remove_table(const struct replaced *r, const struct part *part, stru
 }
 
 static void name_maps(const struct replaced *r, struct lists *lists) {
-    for (int map = 0; srcfind_map(map); map++) {
+    for (enum map map = 0; map < MAPS; map++) {
         char name[OVERLAP];
-        snprintf(name, sizeof name, ".%s", srcfind_map(map));
-        const char *suffix = srcfind_map_suffix(map);
-        char *path = find_beside(r, name, suffix);
-        const bool is_picture = strcmp(suffix, ".png") == 0;
-        if (path && (is_picture ? png_is_own(path) : is_srcfind_map(path)))
+        snprintf(name, sizeof name, ".%s", map_products[map].name);
+        char *path = find_beside(r, name, map_products[map].suffix);
+        if (path && (map == MAP_PICTURE ? png_is_own(path) : is_srcfind_map(path)))
             list(lists->named, path);
         free(path);
     }
@@ -186,8 +175,8 @@ void earlier_remove(const struct replaced *r, const struct messages *messages) {
     struct lists lists = {"", ""};
     if (!r->catalogue || path_is_stream(r->catalogue))
         return;
-    for (int i = 0; i < PARTS; i++)
-        remove_table(r, &parts[i], &lists);
+    for (int i = 0; i < TABLES; i++)
+        remove_table(r, &table_products[i], &lists);
     if (r->has_maps) {
         name_maps(r, &lists);
         name_regions(r, &lists);

@@ -4,13 +4,17 @@
 #define EARLIER_H
 
 #include "cli/messages.h"
+#include "cli/target_files.h"
 #include "output/writer.h"
 
 /* A catalogue that was written, single or merged. */
 struct replaced {
     const char *catalogue; /* its path; NULL or a stream: nothing stands beside it */
     const struct writer *writer;
-    /* Files that are of this run, outputs and inputs; some may be NULL. */
+    /* Files that are of this run, outputs and inputs: of the image, and others, of which some may
+     * be NULL. */
+    const struct target_file *files;
+    int n_files;
     const char *const *kept;
     int n_kept;
     bool has_maps; /* maps and regions may be beside it, too */

@@ -112,7 +112,7 @@ static void put_paragraph(const char *text, size_t length, const char *initial, 
 /* Whether an option takes no other values than those of the table, or lists of them. */
 static bool has_all_values(const struct described *o) {
     return strcmp(o->type, "CHOICE") == 0 || strcmp(o->type, "FORMAT") == 0 ||
-           strcmp(o->type, "MAPS") == 0;
+           strcmp(o->type, "SAVED") == 0;
 }
 
 /* Writes a line about the value of an option. */

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "api/maps.h"
 #include "common/texts.h"
 #include "common/wrapped_text.h"
 #include "output/chosen_table.h"
 #include "output/column_list.h"
+#include "output/products.h"
 #include "output/writer.h"
 
 enum { NAME_COLUMN = 14, UNIT_COLUMN = 32, HEAD = 80 };
@@ -34,8 +34,8 @@ void help_list_formats(FILE *stream) {
 
 void help_list_maps(FILE *stream) {
     fputs("Maps and tables of --save:\n\n", stream);
-    for (int i = 0; srcfind_map(i); i++)
-        put_line(srcfind_map(i), map_about(i), NAME_COLUMN, stream);
+    for (enum map map = 0; map < MAPS; map++)
+        put_line(map_products[map].name, map_products[map].about, NAME_COLUMN, stream);
     put_line("gaussians", "a table with a row for each Gaussian; needs --fit", NAME_COLUMN, stream);
     fputs("\nMore: man srcfind, Maps\n", stream);
 }

@@ -88,12 +88,12 @@ int image_list_read(const struct cli *cli, const char *what, struct image_list *
 
 int image_list_check_unique(const struct image_list *list) {
     const char *path;
-    char **sorted = malloc((size_t)list->n * sizeof *sorted + 1);
+    const char **sorted = malloc((size_t)list->n * sizeof *sorted + 1);
     if (!sorted)
         return messages_no_memory("listing paths");
     memcpy(sorted, list->paths, (size_t)list->n * sizeof *sorted);
     const int64_t n = texts_find_equal(sorted, list->n, &path);
-    free(sorted);
+    free((void *)sorted);
     return n > 1 ? messages_usage("%s is given twice", path) : EXIT_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef IMAGE_LIST_H
 #define IMAGE_LIST_H
 
-#include "cli/command_line.h"
+#include "cli/cli.h"
 
 struct image_list {
     char **paths;

@@ -1,6 +1,7 @@
 /* The command: reads the command line and calls the library. */
 #include "cli/batch.h"
 #include "cli/bench.h"
+#include "cli/command_line.h"
 #include "cli/compare.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"

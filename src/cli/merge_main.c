@@ -1,4 +1,12 @@
-/* srcfind-merge: merges catalogues that were made earlier. */
+/* srcfind-merge: merges catalogues that were made earlier.
+ *
+ * 1. Read the arguments, and the list of catalogues (image_list.c, as srcfind reads images).
+ * 2. Drop maps and tables that stand beside the catalogues, as *.csv names them, too. Tables of
+ *    Gaussians and lists of injected sources are merged as well, if all catalogues have theirs.
+ * 3. Check the output: it replaces none of the catalogues, and no file of somebody else.
+ * 4. Read the catalogues with all threads; the rows go to a temporary file (merge/merge.c). All of
+ *    them are read, and all errors reported, before the run fails.
+ * 5. Find duplicates, write the merged files, and remove tables of an earlier merged catalogue. */
 #include <getopt.h>
 #include <math.h>
 #include <stdatomic.h>

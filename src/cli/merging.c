@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/finder.h"
-#include "cli/batch.h"
 #include "cli/exit_status.h"
 #include "cli/merged_file.h"
 #include "cli/signals.h"
@@ -36,7 +35,7 @@ int merging_begin(const struct cli *cli, const struct targets *targets, struct m
     const enum srcfind_status status = merge_create(&options, &m->merge, &m->error);
     if (status != SRCFIND_OK)
         messages_usage("%s", m->error.text);
-    return batch_exit_status(status);
+    return exit_status_of(status);
 }
 
 void merging_end(struct merging *m) {
@@ -104,15 +103,18 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     struct read_catalogue read;
     struct error why = {""};
     enum srcfind_status status =
-        read_catalogue(merge_spool(m->merge), target->catalogue, &read, error);
+        read_catalogue(merge_spool(m->merge), target_catalogue(target), &read, error);
     if (status == SRCFIND_OK)
-        status = check_options(target->catalogue, &read.result.options, &finder->options, error);
+        status =
+            check_options(target_catalogue(target), &read.result.options, &finder->options, error);
     if (status == SRCFIND_OK && m->cli->report) /* it says that the options are those of this run */
         status = take_options(&finder->options, &read, error);
-    if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
-        status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
-    if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
-        read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
+    const char *gaussians = target_path(target, FILE_TABLE, TABLE_GAUSSIANS);
+    const char *injections = target_path(target, FILE_TABLE, TABLE_INJECTIONS);
+    if (status == SRCFIND_OK && gaussians)
+        status = read_catalogue_gaussians(gaussians, &read, error);
+    if (status == SRCFIND_OK && injections)
+        read_catalogue_injections(injections, &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
         status = read_metadata(target->image, &finder->options.image, &read.result.image, error);
     const struct merge_input input = {.result = &read.result,

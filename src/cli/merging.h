@@ -3,7 +3,7 @@
 #define MERGING_H
 
 #include "cli/messages.h"
-#include "cli/targets.h"
+#include "cli/target.h"
 #include "merge/merge.h"
 
 struct merging;

@@ -1,12 +1,12 @@
 #include "cli/messages.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/clean.h"
 #include "cli/exit_status.h"
 #include "common/plural.h"
 
@@ -32,25 +32,11 @@ const char *messages_without_path(const char *message, const char *path) {
                : message;
 }
 
-/* Replaces control characters by `?`: they would break the line or control the terminal. */
-static void make_clean(char *text) {
-    for (; *text; text++)
-        if (iscntrl((unsigned char)*text))
-            *text = '?';
-}
-
-struct clean messages_clean(const char *text) {
-    struct clean c;
-    snprintf(c.text, sizeof c.text, "%s", text);
-    make_clean(c.text);
-    return c;
-}
-
 __attribute__((format(printf, 2, 0))) static void write_line(FILE *stream, const char *format,
                                                              va_list args) {
     char text[2 * PATH_MAX + 1024];
     vsnprintf(text, sizeof text, format, args);
-    make_clean(text);
+    clean_in_place(text);
     fprintf(stream, "%s: %s\n", PROGRAM, text);
 }
 

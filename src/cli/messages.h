@@ -2,8 +2,6 @@
 #ifndef MESSAGES_H
 #define MESSAGES_H
 
-#include <limits.h>
-
 #include "cli/progress.h"
 
 /* The name of the program, before each message; each main file defines it. */
@@ -43,12 +41,6 @@ const char *messages_without_path(const char *message, const char *path);
 
 /* Writes messages that were kept in memory. */
 void messages_text(struct messages *messages, const char *text);
-
-/* A text without control characters, of which a path may have any. */
-struct clean {
-    char text[PATH_MAX];
-};
-struct clean messages_clean(const char *text);
 
 /* Reports that n images were not searched because no device can be used any more. */
 void messages_given_up(struct messages *messages, int64_t n);

@@ -11,8 +11,6 @@
 #include "output/catalogue.h"
 #include "output/save.h"
 
-enum { NAME_TEXT = 32 }; /* for the name of a column */
-
 /* Holds signals back while a file is saved, so that no temporary file stays. */
 static enum srcfind_status save_catalogue(struct srcfind *finder,
                                           const struct srcfind_catalogue *catalogue,
@@ -45,7 +43,8 @@ static const char *table_format(const struct targets *targets) {
 }
 
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
-                                       const struct targets *targets, int table, const char *path) {
+                                       const struct targets *targets, enum table_id table,
+                                       const char *path) {
     const struct srcfind_catalogue *rows =
         table == TABLE_GAUSSIANS      ? srcfind_catalogue_gaussians(catalogue)
         : table == TABLE_PLANES       ? srcfind_catalogue_planes(catalogue)
@@ -56,63 +55,62 @@ static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_ca
                 : error_memory(&finder->error, "listing the rows of a table");
 }
 
-/* Writes the tables, and counts those that were written, also on an error. */
+/* Writes the tables, and sets `saved` for each that was written, also on an error. */
 static enum srcfind_status write_tables(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                         const struct targets *targets, const struct target *target,
-                                        int *n_written) {
-    enum srcfind_status status = SRCFIND_OK;
-    for (*n_written = 0; *n_written < TABLES; ++*n_written) {
-        const char *path = target->tables[*n_written];
-        if (path)
-            status = write_table(finder, catalogue, targets, *n_written, path);
+                                        bool saved[TABLES]) {
+    for (enum table_id table = 0; table < TABLES; table++) {
+        const char *path = target_path(target, FILE_TABLE, table);
+        if (!path)
+            continue;
+        const enum srcfind_status status = write_table(finder, catalogue, targets, table, path);
         if (status != SRCFIND_OK)
-            break;
+            return status;
+        saved[table] = true;
     }
-    return status;
+    return SRCFIND_OK;
 }
 
-/* Removes maps and the first n tables, which were saved before an image failed: they would stand
- * beside an older catalogue, or beside none. */
-static void remove_saved(const struct target *target, unsigned saved, int n_tables) {
-    for (int i = 0; i < n_tables; i++)
-        if (target->tables[i])
-            unlink(target->tables[i]);
-    for (int i = 0; i < MOST_MAPS; i++)
-        if (saved >> i & 1)
-            unlink(target->maps[i]);
+/* Sets the paths of the maps, NULL for those that are not saved. False if none is. */
+static bool list_maps(const struct target *target, const char *paths[MAPS]) {
+    bool any = false;
+    for (enum map map = 0; map < MAPS; map++) {
+        paths[map] = target_path(target, FILE_MAP, map);
+        any = any || paths[map];
+    }
+    return any;
 }
 
-static bool has_maps(const struct target *target) {
-    for (int i = 0; i < MOST_MAPS; i++)
-        if (target->maps[i])
-            return true;
-    return false;
-}
-
-/* Sets the bits in *saved of the maps that were saved, also on an error. */
+/* Sets `saved` for each map that was saved, also on an error. */
 static enum srcfind_status save_maps(struct srcfind *finder,
                                      const struct srcfind_catalogue *catalogue,
-                                     const struct target *target, unsigned *saved) {
-    *saved = 0;
-    if (!has_maps(target))
+                                     const struct target *target, bool saved[MAPS]) {
+    const char *paths[MAPS];
+    if (!list_maps(target, paths))
         return SRCFIND_OK;
     signals_hold();
-    const enum srcfind_status status = maps_save(finder, catalogue, target->maps, saved);
+    const enum srcfind_status status = maps_save(finder, catalogue, paths, saved);
     signals_release();
     return status;
 }
 
 enum srcfind_status outputs_write(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                   const struct targets *targets, const struct target *target) {
-    unsigned saved;
-    int n_tables = 0;
-    enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
+    bool maps[MAPS] = {false}, tables[TABLES] = {false};
+    enum srcfind_status status = save_maps(finder, catalogue, target, maps);
     if (status == SRCFIND_OK)
-        status = write_tables(finder, catalogue, targets, target, &n_tables);
+        status = write_tables(finder, catalogue, targets, target, tables);
     if (status == SRCFIND_OK)
-        status = write_catalogue(finder, catalogue, targets, target->catalogue);
-    if (status != SRCFIND_OK)
-        remove_saved(target, saved, n_tables);
+        status = write_catalogue(finder, catalogue, targets, target_catalogue(target));
+    if (status == SRCFIND_OK)
+        return SRCFIND_OK;
+    /* They would stand beside an older catalogue, or beside none. */
+    for (int i = 0; i < target->n_files; i++) {
+        const struct target_file *file = &target->files[i];
+        if ((file->role == FILE_MAP && maps[file->kind]) ||
+            (file->role == FILE_TABLE && tables[file->kind]))
+            unlink(file->path);
+    }
     return status;
 }
 
@@ -123,15 +121,11 @@ static bool is_later(struct timespec a, struct timespec b) {
 bool outputs_version(const struct target *target, struct stat *info) {
     bool any = false;
     *info = (struct stat){0};
-    for (int i = -2 - TABLES; i < MOST_MAPS; i++) {
-        const char *path = i < -1 - TABLES ? target->beside
-                           : i < -TABLES   ? target->catalogue
-                           : i < 0         ? target->tables[i + TABLES]
-                                           : target->maps[i];
+    for (int i = 0; i < target->n_files; i++) {
         struct stat one;
-        if (!path)
+        if (!target_file_is_output(&target->files[i]))
             continue;
-        if (stat(path, &one) != 0)
+        if (stat(target->files[i].path, &one) != 0)
             return false;
         info->st_size += one.st_size;
         if (!any || is_later(one.st_mtim, info->st_mtim))
@@ -141,25 +135,22 @@ bool outputs_version(const struct target *target, struct stat *info) {
     return any;
 }
 
-/* A CSV file begins with its first column. */
-static bool table_is_whole(const struct targets *targets, int table, const char *path) {
-    struct writer writer = *writer_named(table_format(targets));
-    char first[NAME_TEXT];
-    if (strcmp(writer.format.name, csv_writer.format.name) == 0) {
-        snprintf(first, sizeof first, "%s,", target_tables[table].first);
-        writer.first = first;
-    }
-    return save_is_whole(&writer, path);
+/* Whether an output that is no map is there, from its first byte to its last. */
+static bool is_whole(const struct targets *targets, const struct target_file *file) {
+    if (file->role == FILE_CATALOGUE)
+        return save_is_whole(writer_named(targets->format->name), NULL, file->path);
+    if (file->role == FILE_TABLE)
+        return save_is_whole(writer_named(table_format(targets)),
+                             table_products[file->kind].columns, file->path);
+    return file->role != FILE_BESIDE || path_has_bytes(file->path, -1, SEEK_END, "\n", 1);
 }
 
 bool outputs_exist(const struct targets *targets, const struct target *target,
-                   const struct srcfind_options *options) {
-    for (int i = 0; i < TABLES; i++)
-        if (target->tables[i] && !table_is_whole(targets, i, target->tables[i]))
+                   const struct image_choice *choice) {
+    const char *maps[MAPS];
+    for (int i = 0; i < target->n_files; i++)
+        if (!is_whole(targets, &target->files[i]))
             return false;
-    if (target->beside && !path_has_bytes(target->beside, -1, SEEK_END, "\n", 1))
-        return false;
-    return target->catalogue &&
-           save_is_whole(writer_named(targets->format->name), target->catalogue) &&
-           maps_are_whole(target->maps, MOST_MAPS, target->image, options);
+    return target_catalogue(target) &&
+           (!list_maps(target, maps) || maps_are_whole(maps, target->image, choice));
 }

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
+#include "cli/clean.h"
 #include "common/clock.h"
 #include "common/plural.h"
 #include "common/texts.h"
@@ -56,7 +56,7 @@ static void add_rate(char *line, const struct totals *done, int64_t n, double se
 
 /* Adds a path, or its end, if a line of so many columns has room for some of it. */
 static void add_path(char *line, const char *path, size_t columns) {
-    const struct clean shown = messages_clean(path);
+    const struct clean shown = clean_text(path);
     const size_t length = strlen(shown.text), used = strlen(line) + strlen(" ...");
     if (used + LEAST_PATH > columns)
         return;

@@ -2,7 +2,7 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include "cli/command_line.h"
+#include "cli/cli.h"
 
 struct progress {
     bool is_wanted;

@@ -1,3 +1,13 @@
+/* The file of --report, which outlives the run: rows of images that are not searched again stay.
+ *
+ * 1. report_open locks the file and reads its rows. Each row is matched to a target by image and
+ *    plane; it is current if version, options (digest.c), image file and outputs are unchanged.
+ * 2. --skip-existing asks report_allows_skipping: only images with a current row are skipped.
+ * 3. report_begin rewrites the file without the rows of images that are searched again. The new
+ * file is complete and locked before it takes the old one's name.
+ * 4. report_add appends a row. A row that could not be written whole is cut off again.
+ *
+ * Rows without a newline at their end, and rows before a second header, do not count. */
 #define _GNU_SOURCE /* memrchr */
 #include "cli/report.h"
 
@@ -111,32 +121,45 @@ static const char *plane_of(const struct target *target) {
     return target_plane_name(target) ? target_plane_name(target) : "";
 }
 
-static int by_image(const void *a, const void *b) {
-    const struct target *x = ((const struct known *)a)->target;
-    const struct target *y = ((const struct known *)b)->target;
-    const int order = strcmp(x->image, y->image);
-    return order ? order : strcmp(plane_of(x), plane_of(y));
+/* An image, and the plane that is searched, "" where it is the only one; by these texts images of
+ * the run are found. */
+struct key {
+    const char *image, *plane;
+};
+
+static struct key key_of(const struct known *known) {
+    return (struct key){known->target->image, plane_of(known->target)};
+}
+
+static int compare_keys(struct key a, struct key b) {
+    const int order = strcmp(a.image, b.image);
+    return order ? order : strcmp(a.plane, b.plane);
+}
+
+static int by_key(const void *a, const void *b) {
+    return compare_keys(key_of(a), key_of(b));
+}
+
+static int find_by_key(const void *key, const void *known) {
+    return compare_keys(*(const struct key *)key, key_of(known));
 }
 
 static struct known *find_known(const struct report *r, const char *image, const char *plane) {
-    struct target_plane of = {.name = (char *)plane};
-    const struct target wanted = {.image = (char *)image, .plane = &of};
-    const struct known key = {.target = &wanted};
-    return bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_image);
+    const struct key key = {image, plane};
+    return bsearch(&key, r->known, (size_t)r->targets->n, sizeof *r->known, find_by_key);
 }
 
-static int by_path(const void *a, const void *b) {
-    return strcmp(((const struct known *)a)->target->image,
-                  ((const struct known *)b)->target->image);
+static int find_by_image(const void *image, const void *known) {
+    return strcmp(image, ((const struct known *)known)->target->image);
 }
 
-/* What a row of an image that is searched, then or now, in one plane makes room for: planes of it,
- * or the image; NULL if there is none in the run. */
+/* The target that takes the place of an old row whose image or plane is not of the run: the image,
+ * where the row is of one of its planes; a plane, where the row is of the image. NULL: there is
+ * none. */
 static const struct target *find_successor(const struct report *r, const char *image,
                                            const char *plane) {
-    const struct target wanted = {.image = (char *)image};
-    const struct known key = {.target = &wanted};
-    const struct known *found = bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_path);
+    const struct known *found =
+        bsearch(image, r->known, (size_t)r->targets->n, sizeof *r->known, find_by_image);
     return found && (!*plane || !target_plane_name(found->target)) ? found->target : NULL;
 }
 
@@ -249,7 +272,7 @@ static bool know_images(struct report *r) {
     for (int64_t i = 0; r->known && i < r->targets->n; i++)
         r->known[i] = (struct known){.target = &r->targets->target[i], .row = -1};
     if (r->known)
-        qsort(r->known, (size_t)r->targets->n, sizeof *r->known, by_image);
+        qsort(r->known, (size_t)r->targets->n, sizeof *r->known, by_key);
     return r->known;
 }
 

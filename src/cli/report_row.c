@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/clean.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "common/format_double.h"
@@ -98,7 +99,8 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     const char *plane = target_plane_name(target);
     char size[REPORT_NUMBER] = "", time[REPORT_NUMBER] = "";
     char output_size[REPORT_NUMBER] = "", output_time[REPORT_NUMBER] = "";
-    const struct clean message = messages_clean(messages_without_path(row->message, target->image));
+    const struct clean message = clean_text(messages_without_path(row->message, target->image));
+    const char *catalogue = target_catalogue(target);
     struct stat info;
     if (row->result) {
         info.st_size = row->result->origin.version.size;
@@ -118,7 +120,7 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s,", row->seconds,
             row->result ? row->result->run.backend : "", SRCFIND_VERSION, digest, size, time,
             output_size, output_time);
-    write_cell(target->catalogue ? target->catalogue : "", stream);
+    write_cell(catalogue ? catalogue : "", stream);
     fputc(',', stream);
     write_cell(plane ? plane : "", stream);
     write_footprint(row->result, stream);

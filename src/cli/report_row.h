@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "cli/targets.h"
+#include "cli/target.h"
 
 /* The columns, in their order. */
 enum report_column {

@@ -37,11 +37,13 @@ int sky_models_name(struct targets *t) {
     struct error error;
     for (int64_t i = 0; i < t->n; i++) {
         struct target *target = &t->target[i];
-        if (!target->catalogue)
+        const char *catalogue = target_catalogue(target);
+        if (!catalogue)
             continue;
-        if (save_check_form(writer, target->catalogue, &error) != SRCFIND_OK)
+        if (save_check_form(writer, catalogue, &error) != SRCFIND_OK)
             return messages_usage("%s", error.text);
-        if (writer->beside && !(target->beside = save_beside(writer, target->catalogue)))
+        if (writer->beside && !target_add(target, save_beside(writer, catalogue), FILE_BESIDE, 0,
+                                          writer->beside->what))
             return messages_no_memory("naming the catalogues");
     }
     return EXIT_OK;

@@ -2,7 +2,7 @@
 #ifndef SKY_MODELS_H
 #define SKY_MODELS_H
 
-#include "cli/targets.h"
+#include "cli/target.h"
 
 /* Checks that the options suit the format of the catalogues, which may be that of a sky model.
  * Returns the exit status. */

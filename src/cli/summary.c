@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/clean.h"
 #include "common/plural.h"
 #include "output/catalogue.h"
 
@@ -14,7 +15,7 @@ static void write_stages(const struct messages *messages, const struct srcfind_c
             "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms, smooth %.2f ms, planes %.2f ms, "
             "completeness %.2f ms\n",
-            messages_clean(messages->image).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
+            clean_text(messages->image).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
             1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds, plural(b->rounds),
             (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
             1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes, 1e3 * t->completeness);
@@ -152,7 +153,7 @@ void summary_write(const struct messages *messages, const struct srcfind_catalog
     FILE *stream = messages->stream;
     if (messages->quiet)
         return;
-    fprintf(stream, "srcfind: %s: ", messages_clean(messages->image).text);
+    fprintf(stream, "srcfind: %s: ", clean_text(messages->image).text);
     write_size(messages, c);
     write_noise(c, stream);
     write_beam(image, stream);

@@ -1,3 +1,14 @@
+/* From the command line to the images of the run, each with all of its files.
+ *
+ * 1. The images: arguments, then the list of --files-from; with ranges of --plane a target for each
+ *    plane. names.c gives each target the name of its outputs.
+ * 2. The format of catalogues, and checks that need no image: columns, sky models, directories.
+ * 3. The files of each target, in this order: catalogue, what belongs beside it, maps, tables, then
+ *    files that are read (--measure-in, masks and maps). Later names build on the catalogue's.
+ * 4. No two files conflict (conflicts.c): with all shards, so that shards do not overwrite each
+ *    other. Only then the other shards' targets are dropped, and existing files are looked at.
+ *
+ * Each function returns an exit status, and has written the message where it is not EXIT_OK. */
 #define _GNU_SOURCE /* asprintf */
 #include "cli/targets.h"
 
@@ -27,36 +38,6 @@
 static const char NAMING[] = "naming the catalogues";
 
 enum { PLANE_TEXT = 20 * SRCFIND_MAX_AXES + 1 };
-
-const struct table_name target_tables[TABLES] = {
-    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians", "Source_id"},
-    [TABLE_PLANES] = {"planes", "table of planes", "Source_id"},
-    [TABLE_COMPLETENESS] = {"completeness", "table of completeness", "Kind"},
-    [TABLE_INJECTIONS] = {"injections", "list of injected sources", "Width"},
-    [TABLE_RELIABILITY] = {"reliability", "table of reliability", "Low"},
-};
-
-static void clear_target(struct target *target) {
-    free(target->image);
-    if (target->plane) {
-        free(target->plane->name);
-        free(target->plane->shown);
-        free(target->plane->failure);
-    }
-    free(target->plane);
-    free(target->name);
-    free(target->catalogue);
-    free(target->beside);
-    for (int map = 0; map < MOST_MAPS; map++)
-        free(target->maps[map]);
-    for (int table = 0; table < TABLES; table++)
-        free(target->tables[table]);
-    for (int i = 0; i < target->n_measured; i++)
-        free(target->measured[i]);
-    free(target->measured);
-    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
-        free(target->user_maps[kind]);
-}
 
 /* --- names --- */
 
@@ -251,10 +232,10 @@ static int check_output(const struct cli *cli, const struct targets *t) {
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool in_directory = writes_to_directory(cli, t);
     for (int64_t i = 0; cli->output && i < t->n; i++) {
-        t->target[i].catalogue = in_directory
-                                     ? name_in_directory(cli->output, t->target[i].name, t->format)
-                                     : strdup(cli->output);
-        if (!t->target[i].catalogue)
+        struct target *target = &t->target[i];
+        char *path = in_directory ? name_in_directory(cli->output, target->name, t->format)
+                                  : strdup(cli->output);
+        if (!target_add(target, path, FILE_CATALOGUE, 0, "catalogue"))
             return messages_no_memory(NAMING);
     }
     return EXIT_OK;
@@ -264,8 +245,9 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
  * without its suffix or, where the catalogue is no file, the name of the outputs. To be freed; NULL
  * where memory ran out. */
 static char *name_beside(const struct target *t, const char *name, const char *suffix) {
-    const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
-    const char *stem = is_beside ? t->catalogue : t->name;
+    const char *catalogue = target_catalogue(t);
+    const bool is_beside = catalogue && !path_is_stream(catalogue);
+    const char *stem = is_beside ? catalogue : t->name;
     const int length = is_beside ? path_before_suffix(stem) : (int)strlen(stem);
     char *path;
     return asprintf(&path, "%.*s.%s%s", length, stem, name, suffix) < 0 ? NULL : path;
@@ -273,12 +255,12 @@ static char *name_beside(const struct target *t, const char *name, const char *s
 
 static int name_maps(const struct cli *cli, struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
-        for (int map = 0; srcfind_map(map); map++) {
-            if (!(cli->save >> map & 1))
-                continue;
-            t->target[i].maps[map] =
-                name_beside(&t->target[i], srcfind_map(map), srcfind_map_suffix(map));
-            if (!t->target[i].maps[map])
+        struct target *target = &t->target[i];
+        for (enum map map = 0; map < MAPS; map++) {
+            const struct map_product *product = &map_products[map];
+            if (cli->save.maps[map] &&
+                !target_add(target, name_beside(target, product->name, product->suffix), FILE_MAP,
+                            map, "map"))
                 return messages_no_memory(NAMING);
         }
     }
@@ -286,10 +268,10 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 }
 
 /* Whether a table is saved. */
-static bool is_saved(const struct cli *cli, int table) {
+static bool is_saved(const struct cli *cli, enum table_id table) {
     const struct options *o = &cli->find->values;
     if (table == TABLE_GAUSSIANS)
-        return cli->save & SAVE_GAUSSIANS;
+        return cli->save.gaussians;
     if (table == TABLE_PLANES)
         return o->measure_in.n > 0 && !cli->compare_cpu && !cli->bench;
     if (table == TABLE_INJECTIONS) /* which merging reads beside catalogues */
@@ -297,35 +279,33 @@ static bool is_saved(const struct cli *cli, int table) {
     return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
-bool targets_are_tables(const struct targets *t) {
-    return writer_named(t->format->name)->is_table;
-}
-
 /* Names tables, which have the format and the suffix of catalogues, or are CSV. */
-static int name_table(const struct cli *cli, int table, struct targets *t) {
+static int name_table(const struct cli *cli, enum table_id table, struct targets *t) {
     for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
         struct target *target = &t->target[i];
         const bool has_format = targets_are_tables(t);
         const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
-        if (has_format && target->catalogue && path_has_suffix(target->catalogue))
-            suffix = target->catalogue + path_before_suffix(target->catalogue);
-        target->tables[table] = name_beside(target, target_tables[table].part, suffix);
-        if (!target->tables[table])
+        const char *catalogue = target_catalogue(target);
+        const struct table_product *product = &table_products[table];
+        if (has_format && catalogue && path_has_suffix(catalogue))
+            suffix = catalogue + path_before_suffix(catalogue);
+        if (!target_add(target, name_beside(target, product->name, suffix), FILE_TABLE, table,
+                        product->what))
             return messages_no_memory(NAMING);
     }
     return EXIT_OK;
 }
 
 /* Names a table beside the merged catalogue. option: by which it is wanted. */
-static int name_merged_table(const struct cli *cli, int table, const char *option,
+static int name_merged_table(const struct cli *cli, enum table_id table, const char *option,
                              struct targets *t) {
     if (!cli->merge || !is_saved(cli, table))
         return EXIT_OK;
     if (!merged_file_path(cli->merge) || path_is_stream(cli->merge))
         return messages_usage("--merge %s with %s: the merged %s is to stand beside a file: name "
                               "one",
-                              cli->merge, option, target_tables[table].what);
-    t->merged_tables[table] = merge_table_path(cli->merge, target_tables[table].part);
+                              cli->merge, option, table_products[table].what);
+    t->merged_tables[table] = merge_table_path(cli->merge, table_products[table].name);
     return t->merged_tables[table] ? EXIT_OK : messages_no_memory(NAMING);
 }
 
@@ -337,20 +317,20 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
                        const struct targets *t) {
     const struct messages messages = messages_for(cli);
     const char *path;
-    char **paths = malloc((size_t)t->n * sizeof *paths + 1);
+    const char **paths = malloc((size_t)t->n * sizeof *paths + 1);
     if (!paths)
         return messages_no_memory(NAMING);
     int64_t n_files = 0;
     for (int64_t i = 0; i < t->n; i++) /* all planes of an image share it */
         if (i == 0 || strcmp(t->target[i].image, t->target[i - 1].image) != 0)
-            paths[n_files++] = t->target[i].user_maps[kind];
+            paths[n_files++] = target_path(&t->target[i], FILE_USER_MAP, kind);
     const int64_t n = texts_find_equal(paths, n_files, &path);
     if (n > 1)
         messages_note(&messages,
                       "--%s: %s is taken for %lld images: if each has its own, put them into "
                       "folders, as the images are",
                       option, path, (long long)n);
-    free(paths);
+    free((void *)paths);
     return EXIT_OK;
 }
 
@@ -367,7 +347,8 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
             "each",
             option, path);
     for (int64_t i = 0; i < t->n; i++)
-        if (!(t->target[i].user_maps[kind] = user_map_path(kind, path, t->target[i].image)))
+        if (!target_add(&t->target[i], user_map_path(kind, path, t->target[i].image), FILE_USER_MAP,
+                        kind, "a mask or map that is read"))
             return messages_no_memory(NAMING);
     return t->several_files ? note_shared(cli, option, kind, t) : EXIT_OK;
 }
@@ -408,21 +389,15 @@ static int check_measured(const struct cli *cli, const struct targets *t) {
 
 /* Names the images that one path of the list gives. */
 static int name_measured(const char *path, struct targets *t) {
-    for (int64_t i = 0; i < t->n; i++) {
-        struct target *target = &t->target[i];
-        char *named = user_map_path(USER_DETECTION, path, target->image);
-        if (!named)
+    for (int64_t i = 0; i < t->n; i++)
+        if (!target_add(&t->target[i], user_map_path(USER_DETECTION, path, t->target[i].image),
+                        FILE_MEASURED, 0, "an image of --measure-in"))
             return messages_no_memory(NAMING);
-        target->measured[target->n_measured++] = named;
-    }
     return EXIT_OK;
 }
 
 static int name_all_measured(const struct cli *cli, struct targets *t) {
     const struct path_list *list = &cli->find->values.measure_in;
-    for (int64_t i = 0; list->n > 0 && i < t->n; i++)
-        if (!(t->target[i].measured = calloc((size_t)list->n, sizeof *t->target[i].measured)))
-            return messages_no_memory(NAMING);
     for (int64_t i = 0; i < list->n; i++)
         if (name_measured(list->paths[i], t) != EXIT_OK)
             return EXIT_IMAGE;
@@ -510,14 +485,6 @@ static int check_columns(const struct cli *cli, struct targets *t) {
                                             : messages_usage("--%s", error.text);
 }
 
-const struct plane_option *target_plane(const struct cli *cli, const struct target *target) {
-    return target->plane ? &target->plane->option : &cli->find->values.image.plane;
-}
-
-bool targets_are_json(const struct targets *targets) {
-    return strcmp(targets->format->name, "json") == 0;
-}
-
 /* --- targets --- */
 
 /* Keeps the images of a shard. */
@@ -527,7 +494,7 @@ static void take_shard(const struct shard *shard, struct targets *t) {
         if (shard->n == 0 || i % shard->n == shard->k - 1)
             t->target[n++] = t->target[i];
         else
-            clear_target(&t->target[i]);
+            target_clear(&t->target[i]);
     }
     t->n = n;
 }
@@ -538,14 +505,12 @@ int targets_make_directories(const struct cli *cli, const struct targets *t) {
     int status = directory ? directory_make(directory) : EXIT_OK;
     for (int64_t i = 0; status == EXIT_OK && i < t->n; i++) {
         const struct target *target = &t->target[i];
-        if (directory)
-            status = directory_make_for(target->catalogue);
-        for (int map = 0; !cli->output && status == EXIT_OK && map < MOST_MAPS; map++)
-            if (target->maps[map])
-                status = directory_make_for(target->maps[map]);
-        for (int table = 0; !cli->output && status == EXIT_OK && table < TABLES; table++)
-            if (target->tables[table])
-                status = directory_make_for(target->tables[table]);
+        for (int k = 0; status == EXIT_OK && k < target->n_files; k++) {
+            const struct target_file *file = &target->files[k];
+            const bool may_lack_one = directory ? file->role == FILE_CATALOGUE : !cli->output;
+            if (target_file_is_output(file) && may_lack_one)
+                status = directory_make_for(file->path);
+        }
     }
     return status;
 }
@@ -579,16 +544,16 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = sky_models_name(t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
-    for (int table = 0; status == EXIT_OK && table < TABLES; table++)
+    for (enum table_id table = 0; status == EXIT_OK && table < TABLES; table++)
         status = name_table(cli, table, t);
     if (status == EXIT_OK)
         status = name_merged_table(cli, TABLE_GAUSSIANS, "--save gaussians", t);
     if (status == EXIT_OK)
         status = name_merged_table(cli, TABLE_COMPLETENESS, "--completeness", t);
     if (status == EXIT_OK)
-        status = name_user_maps(cli, t);
-    if (status == EXIT_OK)
         status = name_all_measured(cli, t);
+    if (status == EXIT_OK)
+        status = name_user_maps(cli, t);
     if (status == EXIT_OK)
         status = conflicts_check(cli, t);
     return status;
@@ -604,20 +569,4 @@ int targets_make(const struct cli *cli, struct targets *t) {
     take_shard(&cli->shard, t);
     status = conflicts_check_existing(cli, t);
     return status == EXIT_OK ? check_positions(cli) : status;
-}
-
-struct merge_options targets_merge_options(const struct cli *cli, const struct targets *t) {
-    return (struct merge_options){.path = merged_file_path(cli->merge),
-                                  .gaussians = t->merged_tables[TABLE_GAUSSIANS],
-                                  .completeness = t->merged_tables[TABLE_COMPLETENESS],
-                                  .keep_duplicates = cli->merge_duplicates == DUPLICATES_KEEP};
-}
-
-void targets_free(struct targets *t) {
-    for (int64_t i = 0; i < t->n; i++)
-        clear_target(&t->target[i]);
-    free(t->target);
-    for (int table = 0; table < TABLES; table++)
-        free(t->merged_tables[table]);
-    *t = (struct targets){0};
 }

@@ -1,63 +1,8 @@
-/* The images to search and the paths of their catalogues. */
+/* Finds the images to search, and names their files. */
 #ifndef TARGETS_H
 #define TARGETS_H
 
-#include "cli/command_line.h"
-#include "input/user_maps.h"
-#include "merge/merge.h"
-
-enum { MOST_MAPS = 9 };
-
-/* The tables beside a catalogue, whose names are target_tables. */
-enum {
-    TABLE_GAUSSIANS,
-    TABLE_PLANES,
-    TABLE_COMPLETENESS,
-    TABLE_INJECTIONS,
-    TABLE_RELIABILITY,
-    TABLES
-};
-extern const struct table_name {
-    const char *part, *what; /* of STEM.part.csv; what messages call it */
-    const char *first;       /* its first column, with which a CSV file begins */
-} target_tables[TABLES];
-
-/* A plane that ranges of --plane give. */
-struct target_plane {
-    struct plane_option option;
-    char *name;    /* 3,1; NULL where it is the only one of its image */
-    char *shown;   /* PATH[plane 3,1]; the same */
-    char *failure; /* why the image has no such plane; else NULL */
-};
-
-/* An image or, of one that is searched in several planes, a plane. */
-struct target {
-    char *image;
-    struct target_plane *plane;      /* NULL: that of the options */
-    char *name;                      /* of its outputs, without directory and suffix (names.h) */
-    char *catalogue;                 /* NULL: standard output, or none */
-    char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
-    char *beside;                    /* what belongs beside a sky model; else NULL */
-    char *tables[TABLES];            /* that are to be saved; else NULL */
-    char *user_maps[USER_MAP_KINDS]; /* mask and other maps that are read; else NULL */
-    char **measured;                 /* images of --measure-in that are read */
-    int n_measured;
-    int64_t bytes; /* approximate size of the pixels; 0 if unknown */
-    bool is_done;  /* it is to be skipped: its outputs are there */
-};
-
-struct targets {
-    struct target *target;
-    int64_t n, capacity;
-    int64_t n_listed;   /* with the images that other shards take */
-    bool several;       /* or there may be several: outputs need a directory */
-    bool several_files; /* the same, where planes of one file count as one */
-    /* Tables beside the merged catalogue, of Gaussians and of completeness; else NULL. */
-    char *merged_tables[TABLES];
-    const struct srcfind_format *format;
-    const char *columns; /* of catalogues; NULL: all that there are */
-    bool to_stdout;      /* the catalogue goes to standard output */
-};
+#include "cli/target.h"
 
 /* Finds the targets of a command line, none if its shard has no image, checks that no catalogue or
  * map would replace another one, an image or the list of images, and that the catalogue of --at can
@@ -67,34 +12,5 @@ int targets_make(const struct cli *cli, struct targets *targets);
 
 /* Makes the directories of catalogues and maps. Returns the exit status, as above. */
 int targets_make_directories(const struct cli *cli, const struct targets *targets);
-
-/* Those of the merged catalogue, whose texts belong to these. */
-struct merge_options targets_merge_options(const struct cli *cli, const struct targets *targets);
-
-void targets_free(struct targets *targets);
-
-/* What messages and merged catalogues call it. */
-static inline const char *target_shown(const struct target *target) {
-    return target->plane && target->plane->shown ? target->plane->shown : target->image;
-}
-
-/* NULL where it is no plane of several. */
-static inline const char *target_plane_name(const struct target *target) {
-    return target->plane ? target->plane->name : NULL;
-}
-
-/* Why it cannot be searched; NULL: it can. */
-static inline const char *target_failure(const struct target *target) {
-    return target->plane ? target->plane->failure : NULL;
-}
-
-/* The plane that is searched. */
-const struct plane_option *target_plane(const struct cli *cli, const struct target *target);
-
-/* Whether the catalogues have a format of tables, which the tables beside them have, too: else
- * these are CSV. */
-bool targets_are_tables(const struct targets *targets);
-
-bool targets_are_json(const struct targets *targets);
 
 #endif

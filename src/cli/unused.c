@@ -6,14 +6,6 @@
 #include "cli/command_line.h"
 #include "gpu/module.h"
 
-/* Whether a map is saved. */
-static bool saves(const struct cli *cli, const char *map) {
-    for (int i = 0; srcfind_map(i); i++)
-        if (strcmp(srcfind_map(i), map) == 0)
-            return cli->save >> i & 1;
-    return false;
-}
-
 static void note(const struct messages *messages, const struct cli *cli, const char *option,
                  const char *why) {
     if (command_line_gives(cli, option))
@@ -23,7 +15,7 @@ static void note(const struct messages *messages, const struct cli *cli, const c
 /* Notes a catalogue whose suffix is that of another format than its own. In a directory, suffixes
  * are those of the format. */
 static void note_suffix(const struct messages *messages, const struct targets *targets) {
-    const char *path = targets->n > 0 ? targets->target[0].catalogue : NULL;
+    const char *path = targets->n > 0 ? target_catalogue(&targets->target[0]) : NULL;
     const struct srcfind_format *of_suffix = path ? srcfind_format_of(path) : NULL;
     if (of_suffix && strcmp(of_suffix->name, targets->format->name) != 0)
         messages_note(messages,
@@ -40,7 +32,7 @@ void unused_note(const struct messages *messages, const struct cli *cli,
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");
     if (!cli->output)
         note(messages, cli, "skip-existing", "without -o, which names the catalogues");
-    if (!saves(cli, "mask")) {
+    if (!cli->save.maps[MAP_MASK]) {
         note(messages, cli, "mask-dilate", "without --save mask");
         note(messages, cli, "mask-fill", "without --save mask");
     }

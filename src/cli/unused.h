@@ -3,7 +3,7 @@
 #define UNUSED_H
 
 #include "cli/messages.h"
-#include "cli/targets.h"
+#include "cli/target.h"
 
 /* Notes each of them, and why it has none. */
 void unused_note(const struct messages *messages, const struct cli *cli,

@@ -31,7 +31,7 @@ static inline bool ascii_same_start(const char *a, const char *b, size_t n) {
     return i == n || a[i] == b[i];
 }
 
-/* The same for all of them. */
+/* Whether all characters are so. */
 static inline bool ascii_same(const char *a, const char *b) {
     return ascii_same_start(a, b, SIZE_MAX);
 }

@@ -59,7 +59,7 @@ static const char *path_below(const char *cgroup, const char *top) {
     return strncmp(rest, "/..", 3) == 0 ? NULL : rest; /* outside of the process's namespace */
 }
 
-/* The least of the quotas of a cgroup and of those above it, as far as they are mounted. */
+/* The least quota of a cgroup and of the cgroups above it, as far as they are mounted. */
 static int least_quota(const char *root, const struct hierarchy *h, const char *cgroup) {
     char directory[PATH_MAX];
     const char *below = path_below(cgroup, h->top);

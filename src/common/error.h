@@ -14,7 +14,7 @@ struct error {
 __attribute__((format(printf, 3, 4))) enum srcfind_status
 error_set(struct error *error, enum srcfind_status status, const char *format, ...);
 
-/* The same for memory that ran out; `doing` tells during what ("clipping"). */
+/* Sets the error that memory ran out while `doing` something ("clipping"). */
 enum srcfind_status error_memory(struct error *error, const char *doing);
 
 #endif

@@ -15,7 +15,7 @@ int format_double(double value, char *text);
  * program that uses the library may have set another one. Returns text. */
 char *format_point(char *text);
 
-/* The same as format_double for an integer. */
+/* Writes an integer. */
 int format_integer(int64_t value, char *text);
 
 /* Write a number or a text behind others, and return the end. */

@@ -50,8 +50,7 @@ struct decimal {
     int64_t exponent;
 };
 
-/* Reads digits behind those that were read before, and returns how many there are. What does not
- * fit is left out. */
+/* Reads further digits, and returns their number. Digits that do not fit are left out. */
 static size_t read_digits(const char *text, const char *end, struct decimal *d) {
     static const uint64_t most = UINT64_C(999999999999999999); /* one more digit fits */
     const char *at = text;

@@ -8,8 +8,8 @@
 /* strtod with a decimal point. */
 double parse_in_c_locale(const char *text, char **end);
 
-/* What helps where a text is no number: ": write a point for the comma" if it has one comma; else
- * "". */
+/* The way out if a text is no number: ": write a point for the comma" if it has one comma; else "".
+ */
 const char *parse_number_hint(const char *text);
 
 enum number_kind { NUMBER_NONE, NUMBER_INTEGER, NUMBER_REAL };

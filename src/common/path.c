@@ -50,8 +50,8 @@ bool path_is_stream(const char *path) {
 }
 
 bool path_has_bytes(const char *path, long offset, int whence, const void *bytes, size_t n) {
-    char found[32];
-    FILE *file = fopen(path, "rb");
+    char found[64];
+    FILE *file = n <= sizeof found ? fopen(path, "rb") : NULL;
     const bool same = file && fseek(file, offset, whence) == 0 && fread(found, 1, n, file) == n &&
                       memcmp(found, bytes, n) == 0;
     if (file)

@@ -1,5 +1,5 @@
-/* Random numbers without a state: each follows from a seed and from what it is for, so that they
- * are the same in whichever order, and on however many threads, they are drawn. */
+/* Random numbers without a state: each follows from a seed and its purpose alone, so that neither
+ * the order nor the number of threads changes them. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -19,7 +19,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int64_t texts_find_equal(char **texts, int64_t n, const char **text) {
+int64_t texts_find_equal(const char **texts, int64_t n, const char **text) {
     int64_t count = 0;
     qsort(texts, (size_t)n, sizeof *texts, by_text);
     for (int64_t first = 0; first < n && count < 2; first += count) {

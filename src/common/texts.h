@@ -11,7 +11,7 @@ __attribute__((format(printf, 3, 4))) void texts_append(char *text, size_t size,
 
 /* Sorts n texts, and finds the first ones of them that are equal. Returns how many these are, and
  * sets *text to them; 1 or less where all differ. */
-int64_t texts_find_equal(char **texts, int64_t n, const char **text);
+int64_t texts_find_equal(const char **texts, int64_t n, const char **text);
 
 /* Raises *longest to the length of a text. */
 void texts_count(const char *text, size_t *longest);

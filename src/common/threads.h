@@ -20,22 +20,22 @@ void threads_destroy(struct threads *threads);
 /* The number of threads; 1 for NULL. */
 int threads_count(const struct threads *threads);
 
-/* What may end searches with these threads early; NULL for NULL. */
+/* The interrupt that ends searches with these threads early; NULL for NULL. */
 struct interrupt *threads_interrupt(struct threads *threads);
 
 /* SRCFIND_INTERRUPTED if the call of the library is to end early; for between two stages, and
  * within long loops. threads may be NULL. */
 enum srcfind_status threads_check(struct threads *threads, struct error *error);
 
-/* Calls work(context, i) for i = 0 ... n - 1 on all threads, and returns after the last call ended.
- * If a thread is late or cannot be started, the others do its share: a call for one i must not wait
- * for another i. Only one thread at a time may call threads_run. threads may be NULL: then the
+/* Calls work(context, i) for i = 0 ... n - 1 on all threads, and returns after the last call. If a
+ * thread is late or cannot be started, other threads make its calls: a call must not wait for
+ * another one. Only one thread at a time may call threads_run. threads may be NULL: then the
  * calling thread makes all calls. */
 void threads_run(struct threads *threads, int n, void (*work)(void *context, int i), void *context);
 
-/* The same for calls that may fail. The status and the error are those of the lowest i whose call
- * failed, whatever the order of the threads; SRCFIND_OK if none did. Once a call has failed, those
- * for higher numbers need not be made. After an interrupt the remaining calls fail. */
+/* Makes calls that may fail. Status and error are those of the lowest i whose call failed, whatever
+ * the order of the threads. Once a call has failed, calls for higher i may be left out. After an
+ * interrupt the remaining calls fail. */
 enum srcfind_status threads_try(struct threads *threads, int n,
                                 enum srcfind_status (*work)(void *context, int i,
                                                             struct error *error),

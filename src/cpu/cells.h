@@ -11,7 +11,7 @@
 bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step);
 void cell_axis_clear(struct cell_axis *axis);
 
-/* What all threads share. */
+/* The cells of an image, which all threads share. */
 struct cell_grid {
     const struct pixel_source *source;
     const struct key_kernels *kernels;

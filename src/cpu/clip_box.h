@@ -15,12 +15,12 @@ struct box {
     struct picked_keys picked; /* has the capacity that key_kernels.pick asks for */
 };
 
-/* Clips a box at median -+ kappa rms; the background is the median. *noise is a guess at first,
- * which only the speed depends on. */
+/* Clips a box at median -+ kappa rms; the background is the median. *noise is a guess before; only
+ * the speed depends on it. */
 bool clip_box(struct box *box, double kappa, struct noise_at *noise);
 
-/* The same for n > 0 pixels given by their exact keys, in any order, by a sort. Takes ownership of
- * the keys, which come from malloc. */
+/* Clips n > 0 pixels, given by their exact keys in any order, by a sort. Takes ownership of the
+ * keys, which come from malloc. */
 bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct noise_at *noise);
 
 #endif

@@ -93,8 +93,8 @@ static enum srcfind_status detail_chunk(void *context, int worker, const struct 
     return SRCFIND_OK;
 }
 
-/* The bits of the pixel of a bin whose lower 16 bits are 0. The mantissas of the other pixels are
- * its mantissa plus their lower bits. */
+/* The bits of a bin's pixel with lower 16 bits 0. The mantissa of any pixel of the bin is its
+ * mantissa plus the pixel's lower bits. */
 static uint32_t base_bits(int bin) {
     return exact_bits(exact_unkey((uint32_t)bin << 16)) & 0xffff0000u;
 }

@@ -25,8 +25,8 @@ void convolver_clear(struct convolver *c) {
     *c = (struct convolver){0};
 }
 
-/* Pixel x of the row is pixel x + radius of those that kernels reach, and goes to the phase of
- * that. The sums of a pixel of the kernel then have neighbours of one phase. */
+/* Splits a row into phases: pixel x goes to phase (x + radius) modulo the step. All pixels that one
+ * pixel of the kernel multiplies are then neighbours in one phase. */
 static void split(const struct convolver *c, const float *values, int64_t width) {
     const struct smoothing *s = c->smoothing;
     memset(c->phases, 0, (size_t)(s->step * c->length) * sizeof *c->phases);

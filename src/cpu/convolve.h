@@ -6,13 +6,14 @@
 
 #include "cpu/convolve_sums.h"
 
-/* What a thread needs to convolve rows. */
+/* The buffers with which a thread convolves rows. */
 struct convolver {
     const struct smoothing *smoothing;
     convolve_function *sums; /* of this processor */
     int64_t length;          /* of a phase */
     float *phases;           /* the pixels of a row, by their number modulo the step */
-    const float **from;      /* of each pixel of the kernel: what the first sum has of it */
+    const float *
+        *from; /* of each pixel of the kernel: the pixel that it multiplies for the first sum */
 };
 
 /* Clear the convolver, also after a failure. The smoothing must outlive it. */

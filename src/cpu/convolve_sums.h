@@ -5,8 +5,8 @@
 
 #include "backend/smoothing.h"
 
-/* Writes n sums over the kernel. from[t]: what its pixel t is multiplied with, from the first sum
- * on; NULL: 0. */
+/* Writes n sums over the kernel. from[t][i]: the value that pixel t of the kernel multiplies for
+ * sum i; from[t] NULL: 0. */
 typedef void convolve_function(const struct smoothing *smoothing, const float *const *from,
                                int64_t n, float *sums);
 

@@ -6,7 +6,7 @@
 
 enum { JOBS_A_SHARE = 16, SHARES_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
 
-struct fitting {
+struct fit_shares {
     const struct fit_frame *frame;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
@@ -15,7 +15,7 @@ struct fitting {
 };
 
 static enum srcfind_status fit_share(void *context, int share, struct error *error) {
-    const struct fitting *f = context;
+    const struct fit_shares *f = context;
     const int64_t first = share * f->a_share;
     const int64_t end = first + f->a_share < f->n ? first + f->a_share : f->n;
     int64_t most = 0;
@@ -33,12 +33,12 @@ static enum srcfind_status fit_share(void *context, int share, struct error *err
 enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
                             struct fit_job *jobs, int64_t n, struct threads *threads,
                             struct error *error) {
-    struct fitting f = {.frame = frame,
-                        .pixels = pixels,
-                        .jobs = jobs,
-                        .n = n,
-                        .a_share = n / (SHARES_A_THREAD * threads_count(threads)),
-                        .kernel = cpu_variant_choose()->fit};
+    struct fit_shares f = {.frame = frame,
+                           .pixels = pixels,
+                           .jobs = jobs,
+                           .n = n,
+                           .a_share = n / (SHARES_A_THREAD * threads_count(threads)),
+                           .kernel = cpu_variant_choose()->fit};
     f.a_share = f.a_share < 1 ? 1 : f.a_share < JOBS_A_SHARE ? f.a_share : JOBS_A_SHARE;
     return threads_try(threads, (int)((n + f.a_share - 1) / f.a_share), fit_share, &f, error);
 }

@@ -74,7 +74,7 @@ static inline int32_t key_of_bits(uint32_t bits) {
     return magnitude < 0x7f800000 ? key_of_pixel(exact_float(bits)) : KEY_BLANK;
 }
 
-/* The same for a vector. */
+/* The keys of a vector of pixels. */
 static inline vector keys_of_bits(vector bits, bool swapped) {
     if (swapped) {
         const words w = (words)bits;

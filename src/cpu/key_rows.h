@@ -1,5 +1,5 @@
-/* The kernels of local noise. The pixels of a box are keys in rows; a clip picks those that decide
- * it, near the median and in the tails, in one pass, and works on these alone. */
+/* The kernels of local noise. The pixels of a box are keys in rows. One pass of a clip picks the
+ * keys near the median and in the tails, and its rounds work on these alone. */
 #ifndef KEY_ROWS_H
 #define KEY_ROWS_H
 
@@ -7,9 +7,8 @@
 
 enum { KEY_LANES = 16, KEY_ALIGNMENT = 64, REACH_PIXELS = 32, MOST_GATHERED = 32 };
 
-/* Rows of KEY_LANES keys, aligned to KEY_ALIGNMENT bytes. A key is that of a pixel (see
- * key_of_pixel), or KEY_BLANK, which fills the places of blanks and of those beyond the last pixel.
- */
+/* Rows of KEY_LANES keys, aligned to KEY_ALIGNMENT bytes. A key is a pixel's (key_of_pixel), or
+ * KEY_BLANK for a blank pixel and behind the last pixel. */
 struct key_rows {
     int32_t *keys;
     int64_t n;
@@ -26,8 +25,8 @@ static inline float pixel_of_key(int32_t key) {
     return exact_unkey((uint32_t)key ^ 0x80000000u);
 }
 
-/* Which keys are picked: those within [low, high) are near the median; those < outer_low or >
- * outer_high are in the tails. */
+/* The bounds of picked keys: near the median within [low, high); in the tails < outer_low or >
+ * outer_high. */
 struct key_window {
     int32_t outer_low, low, high, outer_high;
 };

@@ -29,9 +29,9 @@ static inline bool runs_are_one(const struct run *left, const struct run *right)
     return left->y == right->y && left->x1 + (int64_t)1 == right->x0;
 }
 
-/* Sets the runs of the segments, whose number of islands is set: groups n runs, which are in the
- * order of the image, by island, and joins those that were cut. get sets *run to run i, and returns
- * its island, or -1 if that does not count. */
+/* Sets the runs of the segments, whose number of islands is set: groups n runs, in the order of the
+ * image, by island, and joins runs that were cut. get sets *run to run i, and returns its island;
+ * -1: the island does not count. */
 static inline bool runs_group(int64_t (*get)(const void *context, int64_t i, struct run *run),
                               const void *context, int64_t n, struct segments *out) {
     int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);

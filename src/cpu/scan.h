@@ -29,7 +29,7 @@ struct scan_worker {
     int64_t n_candidates, candidates_capacity;
     int64_t sweep_at;       /* a band with more runs than this is swept */
     struct noise_rows rows; /* the noise of the chunk, if scan->maps */
-    float *bounds;          /* with local noise: no candidate of row bounds_row of nodes is less */
+    float *bounds; /* with local noise: no candidate below, in row bounds_row of nodes, is less */
     int64_t bounds_row;
 };
 
@@ -65,10 +65,10 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                                const struct scan_plan *plan, struct threads *threads,
                                struct error *error);
 
-/* Scans the image for candidates above noise that is not one for all pixels, and for blanks.
- * `noise` and `maps` must outlive the scan. maps: those that the user gives, if any, stand in for
- * noise->map. The values of the candidates are then not those of the pixels, but SCAN_ABOVE_ISLAND
- * or SCAN_ABOVE_DETECTION: the thresholds are known only where the maps are read. */
+/* Scans the image for blanks, and for candidates above local noise or above the user's maps of the
+ * noise, which replace noise->map. `noise` and `maps` must outlive the scan. With maps, the values
+ * of candidates are SCAN_ABOVE_ISLAND or SCAN_ABOVE_DETECTION, not those of the pixels: thresholds
+ * are known only while the maps are read. */
 static const float SCAN_ABOVE_ISLAND = 0, SCAN_ABOVE_DETECTION = 1;
 
 enum srcfind_status scan_image_by_noise(struct scan *scan, const struct pixel_source *source,

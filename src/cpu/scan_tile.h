@@ -8,7 +8,7 @@
 /* Sums of pixels, as integers in units of 1 / scale of the plan. Up to 2^31 pixels cannot overflow
  * them. */
 struct tile_sums {
-    int64_t n, n_below; /* number of pixels; number of those that are < median_low */
+    int64_t n, n_below; /* number of pixels; number of pixels < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
@@ -35,17 +35,18 @@ struct tile_unsummed {
     struct tile_indices others; /* beyond the bracket; inliers only in the zero band */
 };
 
-/* Adds to the sums those of n <= TILE_PIXELS pixels (or values of a list) that are inliers and not
- * within the zero band, and stores the others in `unsummed`. */
+/* Adds the inliers outside of the zero band among n <= TILE_PIXELS pixels (or values of a list) to
+ * the sums, and stores all other pixels in `unsummed`. */
 typedef void scan_tile_function(const struct scan_plan *plan, const void *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_unsummed *unsummed);
 
-/* Adds the same ones of n values to the sums, and ignores the others. */
+/* Adds the inliers outside of the zero band among n values to the sums, and ignores other values.
+ */
 typedef void scan_sum_function(const struct scan_plan *plan, const float *values, int64_t n,
                                struct tile_sums *sums);
 
-/* The same as a scan_tile_function, without vectors, for the pixels from `first` on. Appends to
- * what `unsummed` has of the pixels before. */
+/* Does the work of a scan_tile_function without vectors, from pixel `first` on. Appends to
+ * `unsummed`. */
 void scan_tile_continue(const struct scan_plan *plan, const void *pixels, bool swapped, int first,
                         int n, struct tile_sums *sums, struct tile_unsummed *unsummed);
 

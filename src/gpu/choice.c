@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Seconds a pixel, of each part of a search: of a thread of the CPU; of a device, with the copy to
- * it; and of a thread of the host of a device. Measured with skies of 16384 squared on an H100 and
- * 16 threads of its host; a run corrects the first column by what its own images take. */
+/* Seconds a pixel of each stage of a search: for a thread of the CPU; for a device, with the copy
+ * to it; for a thread of the device's host. Measured with skies of 16384 squared on an H100 and 16
+ * threads of its host; a run corrects the first column by what its own images take. */
 static const struct cost {
     double cpu, device, host;
 } ALWAYS = {4.7e-9, 0.25e-9, 1.1e-9}, LOCAL = {21e-9, 0.12e-9, 0}, DIVIDE = {10e-9, 0, 8e-9},

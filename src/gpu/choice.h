@@ -4,18 +4,18 @@
 
 #include <stdbool.h>
 
-/* What a search has to do. */
+/* The work of a search. */
 struct search_work {
     double n_pixels;
     bool is_local, divides, fits; /* local noise; islands are divided; they are fitted */
     bool has_two_images;          /* the noise of one is found, and the islands of the other */
 };
 
-/* What is known of a run. Times are in seconds. */
+/* The searches of a run so far. Times are in seconds. */
 struct choice {
     double expected; /* pixels of all images; 0: not known */
     double finished; /* pixels of images that are done */
-    /* Of searches on the CPU that have ended: what they were to take, and what they took. */
+    /* Of searches on the CPU that have ended: their expected and their real time. */
     double predicted, measured;
 };
 

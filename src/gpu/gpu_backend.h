@@ -42,7 +42,7 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
                                 const struct detection *detection, struct threads *threads,
                                 struct detection_result *result, struct error *error);
 
-/* The same for pixels in the device's memory. */
+/* Searches pixels in the device's memory. */
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
@@ -54,7 +54,7 @@ enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *sour
 
 /* Copies the values of runs of the image that was searched last, if the device has it
  * (result->is_on_device). */
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error);
 
 /* Smooths the image that was searched last, less the model, if the device has it

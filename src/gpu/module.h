@@ -4,7 +4,7 @@
 
 #include "gpu/gpu_backend.h"
 
-/* What helps where the module cannot be loaded: a build of some targets may leave it out. */
+/* The way out if the module cannot be loaded: a build of some targets may leave it out. */
 #define GPU_MODULE_WAY_OUT "build all targets of srcfind, or install it again"
 
 /* The functions of the backend, loaded by the first call; NULL with the reason in error. Several

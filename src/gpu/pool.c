@@ -1,3 +1,18 @@
+/* How finders share devices.
+ *
+ * 1. gpu_start, or the first gpu_take, starts a thread that loads the backend, counts devices, and
+ *    opens the first context; this takes half a second, in which other threads search on the CPU.
+ * 2. There are at most 8 contexts a device, in turn on all devices. A context is opened when it is
+ *    first taken, with the memory limit of the device's other contexts.
+ * 3. gpu_take waits for a context, or returns without one if the caller may use the CPU; gpu_give
+ *    returns it. A context whose device failed is lost, and never taken again.
+ * 4. gpu_choose estimates whether CPU or device is sooner (choice.c), from the searches that ended
+ *    so far.
+ *
+ * Always: the lock protects states and the choice, and is free while a context is opened. Signals
+ * are blocked while the driver makes its threads, which would otherwise take the program's signals.
+ *
+ * Cost: nothing until a device is wanted. */
 #include "gpu/pool.h"
 
 #include <math.h>
@@ -12,8 +27,8 @@
 #include "gpu/module.h"
 #include "options/options.h"
 
-/* Searches at a time on a device. These keep the copies to it busy; further threads are more useful
- * on the CPU. */
+/* Contexts of a device: so many searches keep the copies to it busy, and further threads are more
+ * useful on the CPU. */
 enum { CONTEXTS_A_DEVICE = 8 };
 
 enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
@@ -195,7 +210,7 @@ void gpu_release(struct gpu *gpu) {
     free(gpu);
 }
 
-/* The first context in this state, on any device or on the first one; NULL if there is none. */
+/* The first context in a state, on any device or only on the first device; NULL: there is none. */
 static struct gpu_context *find_context(struct gpu *gpu, enum context_state state,
                                         bool first_device) {
     for (int i = 0; i < gpu->n_contexts; i++)
@@ -306,8 +321,8 @@ void gpu_expect(struct gpu *gpu, double n_pixels) {
     mtx_unlock(&gpu->lock);
 }
 
-/* For tests, which must not depend on who is faster: once so many pixels were searched, a device is
- * used if it is free, and its start is waited for. To be called with the lock. */
+/* The choice in tests, which must not depend on speed: once `before` pixels were searched, a free
+ * device is used, and its start is waited for. To be called with the lock. */
 static enum backend_choice choose_for_test(struct gpu *gpu, double n_pixels, double before) {
     if (gpu->choice.finished + n_pixels <= before)
         return CHOOSE_CPU;

@@ -34,8 +34,7 @@ static bool of_aips(const char *text, struct srcfind_beam *b) {
            number_after(text, "BMIN", &b->minor) && number_after(text, "BPA", &b->angle);
 }
 
-/* Moves *text behind a unit in brackets, and sets *degrees to the unit in degrees. False if it is
- * no angle. */
+/* Moves *text behind a unit in brackets, and sets *degrees to its size. False if it is no angle. */
 static bool take_unit(const char **text, double *degrees) {
     char unit[CARD + 1];
     *text += strspn(*text, " ");

@@ -1,15 +1,16 @@
-/* How the beam of a plane is found in a BEAMS table:
+/* How the row of a plane is found in a table of beams (CASA's, or another one of this form).
  *
- * 1. All HDUs are searched for the table, unless the file is gzipped and nothing suggests that it
- *    has a table.
- * 2. The indices of the plane on the spectral axis and on the Stokes axis are found.
- * 3. The numbers in CHAN and POL are compared with the indices; they may begin at 0 or at 1.
- *    Without these columns the order of the rows tells the plane.
- * 4. The beam of the row is taken if it is usable, in degrees.
+ * 1. Tables are searched by the extension name BEAMS; a gzipped file of one plane is only unpacked
+ *    for this if CASAMBM announces a table.
+ * 2. find_plane: the plane's index on the spectral axis and on the Stokes axis.
+ * 3. find_numbers: CHAN and POL count from 0, as CASA writes, or from 1, if all numbers are within
+ *    1 ... n and n is one of them.
+ * 4. find_row: rows whose CHAN and POL are the plane's or, without these columns, whose order
+ *    suits. If several rows may be meant, they must have one beam.
  *
- * If several rows may be meant and their beams differ, there is no beam: none is better than a
- * wrong one. A table that cannot be read is no error. Rows are read through a window of 4096 bytes,
- * each up to four times. */
+ * Always: a beam that is not certain is not used; the image then has the header's or none.
+ *
+ * Cost: rows are read through a window of 4 KiB. */
 #include "input/beam_table.h"
 
 #include <math.h>
@@ -24,9 +25,9 @@ struct beams {
     struct table table;
     struct table_column major, minor, angle, channel, stokes;
     bool has_angle, has_channel, has_stokes;
-    double major_units, minor_units;  /* units of the columns per degree */
+    double major_units, minor_units;  /* units of the column per degree */
     unsigned char window[1 << 12];    /* bytes of the rows that were read last */
-    int64_t window_start, window_end; /* their offsets in the file */
+    int64_t window_start, window_end; /* where they are in the file */
 };
 
 /* Reads TUNITn. CASA writes arcsec, which is also the default. */
@@ -60,7 +61,7 @@ static bool move_window(struct beams *b, int64_t at) {
     return is_read;
 }
 
-/* Reads the number of a column in a row; rows are counted from 0. */
+/* Reads a column's number in a row; rows are counted from 0. */
 static bool read_number(struct beams *b, const struct table_column *column, int64_t row,
                         double *value) {
     const int size = table_element_bytes(column->type);
@@ -78,7 +79,7 @@ static bool begins_with(const char *text, const char *start) {
     return ascii_same_start(text, start, strlen(start));
 }
 
-/* Whether a CTYPE is spectral (FITS 4.0, table 25), also as AIPS writes it. */
+/* Whether a CTYPE is that of a spectral axis (FITS 4.0, table 25), or of one that AIPS writes. */
 static bool is_spectral(const char *type) {
     static const char *const types[] = {"FREQ", "VRAD", "VOPT", "VELO", "FELO", "WAVE",
                                         "AWAV", "WAVN", "ENER", "ZOPT", "BETA"};
@@ -88,26 +89,26 @@ static bool is_spectral(const char *type) {
     return false;
 }
 
-/* The index of a plane on an axis, from 0, and the length of the axis. */
-struct axis_index {
+/* The index of a plane on an axis, from 0, and the number of planes there. */
+struct plane_on_axis {
     int64_t index, n;
 };
 
-static struct axis_index index_on(const struct srcfind_image *image, int axis) {
-    return (struct axis_index){image->plane[axis - 2] - 1, image->axes[axis]};
+static struct plane_on_axis plane_on(const struct srcfind_image *image, int axis) {
+    return (struct plane_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
 }
 
-/* Sets the indices of the plane. Without a spectral axis the only other axis with several planes
- * has the channels. False if there are several such axes. */
-static bool find_indices(const struct header *header, const struct srcfind_image *image,
-                         struct axis_index *channel, struct axis_index *stokes) {
+/* Sets the indices of the plane. Without a spectral axis the channels are on the only other axis
+ * with several planes. False if there are several such axes. */
+static bool find_plane(const struct header *header, const struct srcfind_image *image,
+                       struct plane_on_axis *channel, struct plane_on_axis *stokes) {
     int spectral = 0, other = 0, n_others = 0;
-    *channel = *stokes = (struct axis_index){0, 1};
+    *channel = *stokes = (struct plane_on_axis){0, 1};
     for (int i = 2; i < image->n_axes; i++) {
         char type[SRCFIND_TEXT] = "";
         header_text(header, header_keyword("CTYPE", i + 1).text, type, sizeof type);
         if (begins_with(type, "STOKES")) {
-            *stokes = index_on(image, i);
+            *stokes = plane_on(image, i);
         } else if (is_spectral(type)) {
             spectral = spectral ? spectral : i;
         } else if (image->axes[i] > 1) {
@@ -117,7 +118,7 @@ static bool find_indices(const struct header *header, const struct srcfind_image
     }
     const int axis = spectral ? spectral : other;
     if (axis)
-        *channel = index_on(image, axis);
+        *channel = plane_on(image, axis);
     return spectral || n_others <= 1;
 }
 
@@ -129,35 +130,36 @@ static int64_t count_planes(const struct srcfind_image *image) {
     return n;
 }
 
-/* Whether the numbers of a column may begin at 1. */
+/* Whether the numbers of a column begin at 1. */
 struct numbers {
-    bool are_from_1; /* all are whole, and within 1 ... n, n being the length of the axis */
-    bool have_last;  /* one of them is n */
+    bool are_from_1; /* whole, and within 1 ... n for n planes */
+    bool have_last;  /* n is one of them */
 };
 
 static struct numbers look_at(struct beams *b, const struct table_column *column, int64_t n_rows,
                               double n) {
-    struct numbers found = {true, false};
+    struct numbers numbers = {true, false};
     double value;
-    for (int64_t row = 0; found.are_from_1 && row < n_rows; row++) {
-        found.are_from_1 = read_number(b, column, row, &value) && value >= 1 && value <= n &&
-                           value == floor(value);
-        found.have_last = found.have_last || value == n;
+    for (int64_t row = 0; numbers.are_from_1 && row < n_rows; row++) {
+        numbers.are_from_1 = read_number(b, column, row, &value) && value >= 1 && value <= n &&
+                             value == floor(value);
+        numbers.have_last = numbers.have_last || value == n;
     }
-    return found;
+    return numbers;
 }
 
-/* The numbers of a plane in the columns, and the order of rows without these columns. */
+/* The numbers of a plane in CHAN and POL, and its indices for tables without these columns. */
 struct search {
     double channel, stokes;    /* numbers in CHAN and POL */
-    int64_t index, n_channels; /* index: of the plane, from 0 */
+    int64_t index, n_channels; /* of the plane, from 0 */
     int64_t stokes_index, n_stokes;
     int64_t n_rows;    /* of the table */
     int64_t n_ordered; /* rows of the plane's POL, or all without POL */
 };
 
-/* Finds the numbers of the plane in CHAN and POL. CASA counts from 0. A column counts from 1 if all
- * its numbers are within 1 ... n, and the last number n is in a column of which this is true. */
+/* Sets the numbers of the plane. Columns count from 0, as CASA does, or from 1 if all numbers are
+ * within 1 ... n, and n is one of them in this column or, if both columns may begin at 1, in the
+ * other. */
 static void find_numbers(struct beams *b, struct search *s) {
     const struct numbers none = {false, false};
     const struct numbers channel =
@@ -175,25 +177,25 @@ static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
     return !b->has_stokes || (read_number(b, &b->stokes, row, &pol) && pol == s->stokes);
 }
 
-/* Whether a row may be of the channel of the plane, by its index among the rows of one POL, or
- * among all rows. A single row applies to all channels. */
-static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t index) {
+/* Whether a row may be of the plane's channel by its order among the rows of one POL, or among all
+ * rows. A single row is of all channels. */
+static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t order) {
     if (s->n_ordered == 1)
         return true;
     if (s->n_channels == 1 && s->n_ordered == s->n_stokes && !b->has_stokes)
-        return index == s->stokes_index;
-    return index % s->n_channels == s->index ||
-           (s->n_ordered > s->n_channels && !b->has_stokes && index / s->n_stokes == s->index);
+        return order == s->stokes_index;
+    return order % s->n_channels == s->index ||
+           (s->n_ordered > s->n_channels && !b->has_stokes && order / s->n_stokes == s->index);
 }
 
-/* Whether a row may be that of the plane. *index counts the rows of the POL of the plane. */
-static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *index) {
+/* Whether a row may be the plane's. *order: its order among the rows of its POL. */
+static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *order) {
     double chan;
     if (!is_of_stokes(b, s, row))
         return false;
     if (b->has_channel)
         return read_number(b, &b->channel, row, &chan) && chan == s->channel;
-    return may_be_ordered(b, s, (*index)++);
+    return may_be_ordered(b, s, (*order)++);
 }
 
 /* Reads the beam of a row. False if it cannot be used. */
@@ -212,19 +214,20 @@ static bool is_same(const struct srcfind_beam *a, const struct srcfind_beam *b) 
     return a->major == b->major && a->minor == b->minor && a->angle == b->angle;
 }
 
-/* Finds the row of a plane. With the columns CHAN and POL it is the first row that has both
- * numbers, from the row of the index on: most tables have a row for each channel, in order. Without
- * one of the columns several rows may be meant: they must all have one beam. */
+/* Finds the row of a plane among the rows that may be its. If the table has CHAN and POL, and
+ * several rows have the plane's, the first one from the plane's index on is taken: most tables have
+ * a row for each channel, in order. Else all these rows must have one beam, since any may be meant.
+ */
 static enum beam_row find_row(struct beams *b, const struct search *s, double pixel_area,
                               struct srcfind_beam *beam) {
     const bool is_told = b->has_channel && b->has_stokes;
     const int64_t first = is_told && s->n_rows > 1 ? s->index : 0;
     enum beam_row found = BEAM_NO_ROW;
-    int64_t index = 0;
+    int64_t order = 0;
     for (int64_t k = 0; k < s->n_rows && !(is_told && found != BEAM_NO_ROW); k++) {
         const int64_t row = (first + k) % s->n_rows;
         struct srcfind_beam other;
-        if (!may_be_row(b, s, row, &index))
+        if (!may_be_row(b, s, row, &order))
             continue;
         const enum beam_row kind =
             read_beam(b, row, pixel_area, &other) ? BEAM_ROW : BEAM_EMPTY_ROW;
@@ -246,8 +249,8 @@ static int64_t count_ordered(struct beams *b, const struct search *s) {
 static enum beam_row from_beams(struct beams *b, const struct header *header,
                                 const struct srcfind_image *image, struct srcfind_beam *beam) {
     const int64_t n_planes = count_planes(image);
-    struct axis_index channel, stokes;
-    if (!find_indices(header, image, &channel, &stokes))
+    struct plane_on_axis channel, stokes;
+    if (!find_plane(header, image, &channel, &stokes))
         return BEAM_NO_ROW;
     struct search s = {.index = channel.index,
                        .n_channels = channel.n,
@@ -266,8 +269,8 @@ static bool is_beams(const struct hdu *hdu) {
     return strcmp(extension, "BINTABLE") == 0 && ascii_same(name, "BEAMS");
 }
 
-/* Whether the table is searched for, through all HDUs. A gzipped file would be unpacked for it: an
- * image of one plane needs CASAMBM for that. */
+/* Whether a table is looked for. The search goes through all HDUs of the file, and would unpack a
+ * gzipped one: an image of one plane is not unpacked without CASAMBM. */
 static bool may_have_table(const struct fits_file *file, const struct header *header,
                            const struct srcfind_image *image) {
     bool is_announced = false;

@@ -1,17 +1,19 @@
-/* How the celestial axes of a header are set up:
+/* How the two axes of the sky are set up for WCSLIB.
  *
- * 1. Axes 1 and 2 must be a longitude and a latitude, in either order (Calabretta and Greisen 2002,
- *    A&A 395, 1077). If others are the sky, the reason names them.
- * 2. All cards that positions depend on must be numbers, both axes must have a scale, and units
- *    must be angles. WCSLIB takes defaults for missing or unreadable cards, and gives wrong
- *    positions.
- * 3. Cards that are not standard are repaired: SCAMP's PV cards, PV cards beside SIP, spellings of
- *    frames.
- * 4. The two axes are copied out of the header, unless the matrix mixes them with others, and set
- *    up: so errors in cards of other axes take no position away.
+ * 1. plane_is_sky: the first two axes must be longitude and latitude by their CTYPE, in either
+ *    order.
+ * 2. position_is_known, matrix_has_scales, units_are_angles: every number that positions depend on
+ *    must be readable, since WCSLIB takes a default for one that is not.
+ * 3. repair changes cards that programs write to what WCSLIB knows, as astropy does: SCAMP's
+ *    polynomials in PV cards become TPV; left-over PV cards are dropped; frames are spelled.
+ * 4. set_up_axes gives WCSLIB these two axes alone, unless they depend on others, so that cards of
+ *    other axes take no position away.
  *
- * Coordinates that cannot be used are no error; the reason says what to correct. The message of
- * WCSLIB is asked for after a failure only, since WCSLIB leaks memory while it keeps messages. */
+ * Always: what cannot be used is no error. *sky is NULL then, and `reason` says in one line why,
+ * and how to mend the header; where WCSLIB refuses, the header is set up once more to get its
+ * message (ask_why).
+ *
+ * Cost: once an image. */
 #include "input/celestial.h"
 
 #include <math.h>
@@ -31,8 +33,8 @@
 
 /* --- cards that cannot be used --- */
 
-/* Whether positions on the first two axes depend on the number in a card: CRVAL1, CD1_2, PV2_1,
- * A_0_2, LONPOLE and the like. */
+/* Whether a card has one of the numeric keywords of the primary coordinates that positions on the
+ * first two axes depend on: CRVAL1, CD1_2, PV2_1, A_0_2, LONPOLE and the like. */
 static bool is_position_keyword(const char *card) {
     static const char *const stems[] = {"CRPIX", "CRVAL", "CDELT", "CROTA", "CD", "PC", "PV"};
     static const char *const others[] = {"LONPOLE ", "LATPOLE ", "A_", "B_", "AP_", "BP_"};
@@ -41,7 +43,7 @@ static bool is_position_keyword(const char *card) {
             return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         const char *index = card + strlen(stems[i]);
-        index += strspn(index, "0"); /* PC01_02 and PC001002 are PC1_2 */
+        index += strspn(index, "0"); /* PC01_02 is PC1_2, as PC001002 is */
         if (strncmp(card, stems[i], strlen(stems[i])) == 0 && (*index == '1' || *index == '2') &&
             strchr(" _0", index[1]))
             return true;
@@ -60,7 +62,8 @@ static bool is_scale_keyword(const char *card, int axis) {
     return is;
 }
 
-/* Writes that the value of a card is no number, with the value; a text without its padding. */
+/* Writes the reason that the value of a card is no number, with the value; a text without its
+ * padding. */
 static void name_card(const char *card, char *reason) {
     enum { KEYWORD = 8 };
     const char *value = card + KEYWORD + (card[KEYWORD] == '=');
@@ -78,8 +81,9 @@ static void name_card(const char *card, char *reason) {
         *c = ascii_is_printable(*c) ? *c : '?';
 }
 
-/* Whether the cards of positions can be used: all are numbers, and both axes have a scale. WCSLIB
- * would take defaults for others, which give wrong positions. */
+/* Whether the position keywords can be used: all of them are readable numbers, and both axes have
+ * a scale. For an unreadable or missing number WCSLIB takes the default, which gives wrong
+ * positions or a meaningless scale. */
 static bool position_is_known(const struct header *header, char *reason) {
     bool has_scales[2] = {false, false};
     for (int64_t i = 0; i < header->n_cards; i++) {
@@ -128,7 +132,7 @@ static const char *type_of(const struct wcsprm *prm, int axis) {
     return *prm->ctype[axis] ? prm->ctype[axis] : "without CTYPE";
 }
 
-/* Whether the types of the first two axes would be those of the sky in capital letters. */
+/* Whether the types of the first two axes would be of the sky in capital letters. */
 static bool is_small(const struct wcsprm *prm) {
     char types[2][sizeof *prm->ctype];
     for (int i = 0; i < 2; i++) {
@@ -146,7 +150,7 @@ static bool plane_is_sky(const struct wcsprm *prm, char *reason) {
     if (lon >= 0 && lat >= 0 && lon + lat == 1)
         return true;
     if (prm->naxis < 2 || (!*prm->ctype[0] && !*prm->ctype[1] && lon < 0 && lat < 0))
-        return false; /* no card speaks of the sky */
+        return false; /* nothing says that there is a sky */
     const bool is_elsewhere = lon >= 0 && lat >= 0;
     texts_append(reason, SRCFIND_REASON, "%saxis 1 is %.20s, axis 2 %.20s",
                  is_elsewhere ? "its plane is not the sky: " : "", type_of(prm, 0),
@@ -170,7 +174,7 @@ static bool units_are_angles(const struct wcsprm *prm, char *reason) {
     return true;
 }
 
-/* --- repairs of cards that are not standard --- */
+/* --- what is not standard --- */
 
 /* Whether the header has polynomials of the SIP convention, on either axis. */
 static bool has_sip(const struct wcsprm *prm) {
@@ -193,13 +197,13 @@ static bool has_code(const struct wcsprm *prm, const char *code) {
     return strcmp(prm->ctype[0] + 4, code) == 0 && strcmp(prm->ctype[1] + 4, code) == 0;
 }
 
-/* TAN itself has no PV cards of the latitude, and none of the longitude above PVi_4. */
+/* TAN itself has no PV cards of the latitude, and of the longitude none above PVi_4. */
 enum { MOST_OF_TAN = 4 };
 
-/* Whether the PV cards of a TAN projection are polynomials of SCAMP: both axes have a linear term,
- * or the longitude has a term that TAN does not have. Beside SIP a term above PVi_4 is needed.
- * Cards of the latitude alone, or with a linear term of 0, are left over from another projection,
- * such as PV2_1 = 1 and PV2_3 = -50 of ZPN. */
+/* Whether the PV cards of a TAN projection are SCAMP's polynomials: both axes have a linear term,
+ * or the longitude has a term that TAN does not have. Beside SIP there has to be a term above
+ * PVi_4. Cards of the latitude alone, and those whose linear term is 0, are left over from another
+ * projection, as PV2_1 = 1 and PV2_3 = -50 of ZPN. */
 static bool is_scamp(const struct wcsprm *prm) {
     const int lat = celestial_latitude(prm), lon = 1 - lat;
     const double first[] = {pv_of(prm, lon, 1), pv_of(prm, lat, 1)};
@@ -214,7 +218,7 @@ static bool is_scamp(const struct wcsprm *prm) {
            (is_above || (is_linear && (is_high || !has_sip(prm))));
 }
 
-/* Drops the PV cards of the first two axes, except those up to PVi_`most` of axis `kept`, from 1.
+/* Drops the PV cards of the first two axes, but for those up to PVi_`most` of axis `kept`, from 1.
  */
 static void drop_parameters(struct wcsprm *prm, int kept, int most) {
     int n = 0;
@@ -227,7 +231,7 @@ static void drop_parameters(struct wcsprm *prm, int kept, int most) {
 /* The terms of TPV: PVi_0 ... PVi_39. */
 enum { TERMS = 40 };
 
-/* The term that becomes term m when x and y are exchanged. */
+/* The term with the powers of x and y exchanged. */
 static int mirrored(int m) {
     static const int ranges[][2] = {{1, 2},   {4, 6},   {7, 10}, {12, 16},
                                     {17, 22}, {24, 30}, {31, 38}};
@@ -237,10 +241,10 @@ static int mirrored(int m) {
     return m; /* 1, or a power of the radius */
 }
 
-/* Replaces the PV cards by those of TPV, in `cards`, which has room for 2 * TERMS. A missing linear
- * term is 1, where WCSLIB would take 0. If the latitude is first, WCSLIB 7.12 confuses the axes, so
- * terms are mirrored. The matrix gets degrees, since WCSLIB applies the polynomials before CDELT
- * (https://fits.gsfc.nasa.gov/registry/tpvwcs.html). */
+/* Replaces the PV cards by cards of TPV, in `cards`, which has room for 2 * TERMS. A missing linear
+ * term is 1; WCSLIB would take 0. If the latitude is first, WCSLIB 7.12 confuses the two axes, and
+ * the powers are exchanged. The matrix gets degrees, since WCSLIB applies the polynomials before
+ * CDELT (https://fits.gsfc.nasa.gov/registry/tpvwcs.html). */
 static void make_tpv(struct wcsprm *prm, struct pvcard *cards) {
     const int lat = celestial_latitude(prm);
     int n = 0;
@@ -258,9 +262,9 @@ static void make_tpv(struct wcsprm *prm, struct pvcard *cards) {
     matrix_to_degrees(lat, prm);
 }
 
-/* Repairs what programs write, as astropy does. PV cards of SCAMP become the projection TPV, and
- * SIP is dropped beside them; other PV cards are dropped beside SIP. Frames are spelled as WCSLIB
- * knows them, and an equinox of 0 is none. cards: for make_tpv(). */
+/* Changes cards of other programs to cards that WCSLIB knows, as astropy does. PV cards of SCAMP
+ * are those of TPV, and SIP is then dropped; other PV cards are dropped beside SIP. Frames are
+ * spelled as in the standard; an equinox of 0 is none. cards: see make_tpv. */
 static void repair(struct wcsprm *prm, struct pvcard *cards) {
     if (is_scamp(prm) || has_code(prm, "-TPV")) {
         if (has_sip(prm))
@@ -278,8 +282,8 @@ static void repair(struct wcsprm *prm, struct pvcard *cards) {
 
 /* --- the axes by themselves --- */
 
-/* Copies the axes of the sky, with all others if they depend on these, and sets them up. Returns
- * the status of WCSLIB. */
+/* Copies the axes of the sky, alone unless they depend on others, and sets them up. Returns
+ * WCSLIB's status. */
 static int set_up_axes(struct wcsprm *prm, struct wcsprm **sky) {
     static const int axes[] = {1, 2};
     int code;
@@ -292,7 +296,7 @@ static int set_up_axes(struct wcsprm *prm, struct wcsprm **sky) {
     return code == 0 ? wcs_part_set_up(*sky) : code;
 }
 
-/* Copies a message of WCSLIB, which may have several lines, as one line. */
+/* Copies words of WCSLIB, which may have several lines, as one line. */
 static void copy_words(const char *words, char *text, size_t size) {
     size_t n = 0;
     for (; *words && n + 1 < size; words++) {
@@ -303,10 +307,10 @@ static void copy_words(const char *words, char *text, size_t size) {
     text[n > 0 && text[n - 1] == ' ' ? n - 1 : n] = '\0';
 }
 
-/* Sets the axes up again, to get the message of WCSLIB on its failure. */
+/* Sets the axes up once more, for WCSLIB's message of its failure. */
 static void ask_why(const struct header *header, struct wcsprm *prm, int code, struct wcsprm **sky,
                     char *reason) {
-    enum { WORDS = 144 }; /* a reason has room for this, for the axes and for the remedy */
+    enum { WORDS = 144 }; /* a reason has room for these, the axes and the way out */
     char types[2][SRCFIND_TEXT] = {"", ""}, words[WORDS];
     if (wcs_part_begin_words()) {
         wcs_part_free(*sky);
@@ -332,7 +336,7 @@ double celestial_pixel_area(const struct wcsprm *sky) {
 
 /* --- all --- */
 
-/* Whether the coordinates that were set up give positions. */
+/* Whether the axes that were set up give positions. */
 static bool is_usable(const struct wcsprm *sky, char *reason) {
     const double area = celestial_pixel_area(sky);
     if (sky->lng < 0 || sky->lat < 0 || sky->lng + sky->lat != 1) {
@@ -346,17 +350,17 @@ static bool is_usable(const struct wcsprm *sky, char *reason) {
     return false;
 }
 
-/* Repairs the axes of the sky, and sets them up. Returns the status of WCSLIB. */
+/* Sets up the axes of the sky, after repairs. Returns WCSLIB's status. */
 static int make_sky(const struct header *header, struct wcsprm *primary, struct wcsprm **sky,
                     char *reason) {
-    struct pvcard cards[2 * TERMS], *const own = primary->pv;
+    struct pvcard cards[2 * TERMS], *const stored = primary->pv;
     const int n = primary->npvmax;
     repair(primary, cards);
     const int code = set_up_axes(primary, sky);
     if (code != 0 && code != WCS_PART_MEMORY)
         ask_why(header, primary, code, sky, reason);
     if (primary->pv == cards) {
-        primary->pv = own; /* freed with primary */
+        primary->pv = stored; /* is freed with primary */
         primary->npvmax = n;
         primary->npv = 0;
     }

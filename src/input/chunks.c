@@ -36,8 +36,8 @@ int64_t chunks_count(const struct pixel_source *source) {
     return (n + source->chunk_pixels - 1) / source->chunk_pixels;
 }
 
-/* Records a failure. The error of the lowest chunk is kept, so that it does not depend on the
- * timing of the threads. */
+/* Records a failure. The error of the lowest chunk is kept, so that the report does not depend on
+ * the timing of the threads. */
 static void record_failure(struct chunk_queue *r, int64_t chunk, enum srcfind_status status,
                            const struct error *error) {
     if (r->status == SRCFIND_OK || chunk < r->failed) {
@@ -98,8 +98,8 @@ static bool next_chunk(struct chunk_queue *r, struct band *band, struct chunk *c
     return chunk->pixels != NULL;
 }
 
-/* The buffer for the next chunk of a worker: its own, or one of the work. NULL after an error, or
- * if no chunk is left. */
+/* The buffer for the worker's next chunk: the worker's, or one that the work gives. NULL on an
+ * error, or if there is to be no next chunk. */
 static uint32_t *next_buffer(const struct chunk_queue *r, int worker, uint32_t *own,
                              enum srcfind_status *status, struct error *error) {
     *status = threads_check(r->threads, error);

@@ -17,8 +17,8 @@ struct pixel_change {
     uint32_t sign; /* is inverted after that */
 };
 
-/* Pixels equal to the float32 nearest to `blank` become NaN, where -0 equals 0; none do if `blank`
- * is NaN. negated: all pixels are then negated. */
+/* Pixels equal to the float32 nearest to `blank` become NaN, where -0 equals 0; none if it is NaN.
+ * Then all are negated, if this is asked for. */
 struct pixel_change pixel_change_make(double blank, bool negated, bool swapped);
 
 /* A pixel after the change. */
@@ -32,7 +32,7 @@ PIXEL_FUNCTION bool pixel_change_is_any(struct pixel_change change) {
     return change.value != change.blank || change.sign != 0;
 }
 
-/* The state of a source of changed pixels. */
+/* The source from which changed pixels are read. */
 struct changed {
     struct pixel_source stored;
     struct pixel_change change;

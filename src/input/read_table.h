@@ -12,9 +12,9 @@
 enum srcfind_status read_table(const char *path, const struct table_wish *wish,
                                struct table_file *table, struct error *error);
 
-/* Reads a file in blocks, at least one: memory does not grow with the number of rows of FITS, and
- * of CSV and ECSV that are not gzipped. Other files are one block. `table` gets the metadata of the
- * file, and may have the rows of the last block. */
+/* Reads a file in blocks, one at least, so that memory does not grow with the number of rows: CSV
+ * and ECSV that are not gzipped, and FITS; other files are one block. `table` gets the metadata,
+ * and may have the rows of the last block. */
 enum srcfind_status read_table_blocks(const char *path, const struct table_sink *sink,
                                       struct table_file *table, struct error *error);
 

@@ -1,5 +1,5 @@
-/* A pixel source that keeps a sample of the pixels read through it, those of a grid. The sample
- * costs no read of its own, and does not depend on backend, storage or the order of reading. */
+/* A pixel source that keeps a sample, on a grid, of the pixels that are read through it. The sample
+ * costs no read, and is the same for all files, backends and orders of reading. */
 #ifndef SAMPLED_H
 #define SAMPLED_H
 

@@ -5,7 +5,7 @@
 
 #include "common/ascii.h"
 
-/* The first axis behind those of the plane whose CTYPE is STOKES, from 1; 0 if there is none. */
+/* The first axis with CTYPE STOKES behind the axes of the plane, from 1; 0: there is none. */
 static int find_axis(const struct header *header, int n_axes) {
     for (int axis = 3; axis <= n_axes; axis++) {
         char type[SRCFIND_TEXT];

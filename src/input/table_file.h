@@ -1,4 +1,4 @@
-/* A table of a file in memory, column by column: a catalogue of srcfind or of another program. */
+/* A table of a file in memory, by columns: a catalogue of srcfind, or of another program. */
 #ifndef TABLE_FILE_H
 #define TABLE_FILE_H
 
@@ -12,42 +12,42 @@ struct table_file_column {
     union {
         int64_t *integers;
         double *reals;
-        int64_t *starts; /* the offsets of the texts in `bytes` */
+        int64_t *starts; /* where the texts begin in `bytes` */
     };
     char *bytes; /* of a column of texts, each with a NUL; else NULL */
 };
 
 struct table_file {
     int64_t n_rows;
-    int64_t n_rows_most; /* of a block: the most rows that all blocks can have together */
+    int64_t n_rows_most; /* of a block: at most so many rows are in all of them together */
     int n_columns;       /* 1 or more */
     struct table_file_column *columns;
-    /* Metadata that srcfind writes beside the rows. If a format or a file does not have them,
-     * numbers are NaN, texts "" and pointers NULL. */
+    /* Metadata that srcfind writes beside the rows. Unknown numbers are NaN, texts "" and pointers
+     * NULL. */
     struct srcfind_beam beam;
     double equinox, frequency;
     double width, height;                             /* of the image, in pixels */
     char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
     char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
     char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
-    char tables[4 * SRCFIND_TEXT]; /* of a FITS file: the names of the tables that were looked at */
+    char tables[4 * SRCFIND_TEXT]; /* of a FITS file: the tables that were looked at */
     bool may_have_others;          /* the file has other tables, or some were not looked at */
     char *image;                   /* the path of the image */
-    struct options *options;       /* of the search; NULL: not known */
+    struct options *options;       /* that it was made with; NULL: it does not tell them */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };
 
-/* Which table of a FITS file is read: of the tables that `rank` ranks highest, the first one with
- * rows. */
+/* Which table of a FITS file with several is read: of those that its reader ranks highest, the
+ * first one with rows. */
 struct table_wish {
-    /* Returns 0 to TABLE_FILE_BEST, by names and units of the columns, which have no cells yet. */
+    /* 0 to TABLE_FILE_BEST, by the names and units of the columns: they have no cells yet */
     int (*rank)(const struct table_file *table, const struct table_wish *wish);
-    const char *lon, *lat; /* the coordinates of an image; NULL: no image is known yet */
+    const char *lon, *lat; /* the coordinates of an image; NULL: it is not known yet */
 };
 enum { TABLE_FILE_BEST = 3 };
 
-/* Takes a block of rows as a table, with the metadata of the file. The table is valid until the
- * call returns. */
+/* Takes a block of the rows of a file as a table, with all that the file has beside rows. The table
+ * is valid until the call returns. */
 struct table_sink {
     enum srcfind_status (*take)(void *context, const struct table_file *block, struct error *error);
     void *context;
@@ -55,17 +55,17 @@ struct table_sink {
 
 void table_file_clear(struct table_file *table);
 
-/* Frees the cells of columns whose names `is_used` does not accept, which may not be read any more.
- */
+/* Frees the cells of the columns whose names `is_used` does not accept: no one may read them after
+ * that. */
 void table_file_keep_cells(struct table_file *table, bool (*is_used)(const char *name));
 
-/* Turns the integers of the first n rows of a column into the nearest real numbers. */
+/* Turns the integers of the first n rows of a column into real numbers, each the nearest. */
 void table_file_make_real(struct table_file_column *column, int64_t n);
 
-/* The column of a name, or else one whose name differs in the case of letters only; else NULL. */
+/* The column of a name. If there is none, one whose name has letters of another case; else NULL. */
 const struct table_file_column *table_file_column(const struct table_file *table, const char *name);
 
-/* A cell as a number: NaN if it is empty, not finite, or a text that is no number. */
+/* A cell as a number: NaN if it is empty, not finite, or a text that is none. */
 double table_file_real(const struct table_file_column *column, int64_t row);
 
 /* A cell of a column of texts. */

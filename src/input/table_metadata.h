@@ -1,4 +1,4 @@
-/* The metadata beside the rows of a catalogue, and which of them are read back. */
+/* The metadata that srcfind writes beside the rows of a catalogue, and which of it is read back. */
 #ifndef TABLE_METADATA_H
 #define TABLE_METADATA_H
 
@@ -19,14 +19,13 @@ struct table_metadata {
 /* The i-th line; NULL after the last. */
 const struct table_metadata *table_metadata_describe(int i);
 
-/* Sets the item of a name from a text. Unknown names, and texts that are no numbers, are ignored.
- */
+/* Sets what has this name from a text; names and numbers that are none are left out. */
 bool table_metadata_set(struct table_file *table, const char *name, const char *text);
 
-/* Sets an option of the search of the catalogue. Unknown options are ignored. */
+/* Sets an option that the catalogue was made with; one that is not known is left out. */
 bool table_metadata_set_option(struct table_file *table, const char *name, const char *value);
 
-/* Sets the options that are members of a JSON object. A text that is no object is ignored. */
+/* Sets all options of an object of JSON. A text that is no such object is left out. */
 bool table_metadata_set_options(struct table_file *table, const char *json, size_t length);
 
 #endif

@@ -1,17 +1,20 @@
-/* How sky coordinates are set up and converted, by WCSLIB:
+/* How positions are converted between pixels and the sky, by WCSLIB.
  *
- * 1. The cards that are known to be harmless are parsed (wcs_cards.c), and the matrix is completed.
- * 2. The frequency of the plane (frequency.c) and the celestial axes (celestial.c) are set up
- *    apart.
- * 3. Pixels become positions in one call for many points. A point for which WCSLIB has no position
- *    is tried again without its check of native coordinates, and at the edge a millionth of a pixel
- *    inwards.
- * 4. Positions become pixels; where a cylindrical projection repeats the sky, the pixel nearest to
- *    the middle of the image is taken.
+ * 1. wcs_open: WCSLIB parses the cards that wcs_cards.c lists; matrix.c completes CD, frequency.c
+ *    takes the frequency of the plane, celestial.c sets up the two axes of the sky.
+ * 2. wcs_positions and wcs_pixels convert n points at a time. Coordinates on other axes are those
+ *    of the plane.
+ * 3. Pixels at the edge of a projection that only rounding puts outside are converted again without
+ *    WCSLIB's check, or a millionth of a pixel further in (convert_at_edge).
+ * 4. In a cylindrical projection the sky repeats: a pixel is moved by whole turns of longitude to
+ *    the one nearest to the middle of the image (turn_pixel).
  *
- * Longitudes are in [0, 360). A point that is not on the sky is NaN, never an error. Errors of axes
- * other than those of the sky do not matter. WCSLIB's structs have scratch space: each thread needs
- * a copy. */
+ * Always: pixels are 0-based here, 1-based in WCSLIB; longitudes are in [0, 360); a point without a
+ * position is NaN, which is no error. WCSLIB changes its struct as it converts: each thread needs a
+ * copy (wcs_copy).
+ *
+ * Cost: a call takes memory for some 3 numbers a point and axis; WCSLIB works in vectors of points.
+ */
 #define _GNU_SOURCE /* memmem */
 #include "input/wcs.h"
 
@@ -32,13 +35,13 @@
 #include "input/wcs_part.h"
 
 struct wcs {
-    struct wcsprm *sky;              /* two axes; all if these depend on others */
+    struct wcsprm *sky;              /* two axes; more where these depend on others */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
     double middle_x, middle_y;       /* of the image, in pixels */
-    double edge;                     /* a position may be this far beyond the projection, degrees */
-    bool is_cylindrical;             /* also if there is no projection */
-    /* The step, in pixels, of one turn of native longitude, after which a cylindrical projection
-     * repeats the sky; 0 if it does not. */
+    double edge;         /* degrees by which a position may be beyond the projection's edge */
+    bool is_cylindrical; /* the projection is cylindrical, or there is none */
+    /* The offset from a pixel to the pixel of the same sky position one turn of native longitude
+     * on, in a cylindrical projection; 0 in others. */
     double turn_x, turn_y;
 };
 
@@ -55,7 +58,7 @@ struct parsed {
 static const size_t SCANNER_MEMORY = 1 << 24;
 
 /* Writes the algorithm -TAB of an axis in small letters. Its coordinates are in a table, which is
- * not read; WCSLIB would refuse all other axes, too. */
+ * not read: WCSLIB would refuse all other axes, too. */
 static void disown_table(char *card) {
     char *code = memcmp(card, "CTYPE", 5) == 0 ? memmem(card, CARD, "-TAB", 4) : NULL;
     if (code)
@@ -115,7 +118,7 @@ static void describe_frame(const struct wcsprm *prm, struct srcfind_image *image
     snprintf(image->frame, sizeof image->frame, "%s", frame);
 }
 
-/* Sets the turn of a cylindrical projection, or of axes without a projection. With distortions,
+/* Sets the turn of a cylindrical projection, or of axes without one. Where there are distortions,
  * which do not repeat, it stays 0. */
 static void find_turn(struct wcs *wcs) {
     enum { PROJECTED = 2200 };
@@ -185,15 +188,14 @@ struct wcs *wcs_copy(const struct wcs *wcs) {
 
 /* --- points --- */
 
-/* Points on their way through WCSLIB: pixels and positions have all axes, one after the other. */
+/* Points while WCSLIB converts them. Pixels and positions have all axes, one after the other. */
 struct points {
     size_t n, axes;
     double *pixel, *intermediate, *world, *phi, *theta;
     int *stat;
 };
 
-/* Makes room for n points. All is 0, since WCSLIB computes also with coordinates that it could not
- * convert. */
+/* Makes n points with all members 0: WCSLIB computes with coordinates that it has not found. */
 static bool points_make(const struct wcs *wcs, int n, struct points *p) {
     const size_t axes = (size_t)wcs->sky->naxis, coordinates = (size_t)n * axes;
     double *work = calloc(3 * coordinates + 2 * (size_t)n + 1, sizeof *work);
@@ -213,7 +215,7 @@ static void points_clear(struct points *p) {
     free(p->stat);
 }
 
-/* Whether a point with this status of WCSLIB has a sky position; other axes may have failed. */
+/* Whether the point with this status is on the sky: the other axes do not matter. */
 static bool is_on_sky(const struct wcs *wcs, int stat) {
     return !(stat & (1 << wcs->sky->lng | 1 << wcs->sky->lat));
 }
@@ -228,16 +230,15 @@ static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) 
 
 /* --- from pixels to the sky --- */
 
-/* Longitudes of WCSLIB have the sign of the reference point, and CRVAL1 may be any number. */
+/* WCSLIB gives all longitudes the sign of the reference point's, and CRVAL1 may be anything. */
 double wcs_longitude(double degrees) {
     static const double MOST = 0x1p30;
     const double turned = degrees - 360 * floor(degrees / 360);
     return !(fabs(degrees) < MOST) ? (double)NAN : turned < 360 ? turned : 0;
 }
 
-/* Whether a point with these native coordinates is on the sky. A cylindrical projection goes on
- * beyond half a turn of longitude. A point that rounding, also of CDELT, puts beyond the edge is on
- * the sky. */
+/* Whether a point has these native coordinates: a cylindrical projection goes on beyond half a turn
+ * of longitude. A pixel that only rounding, of CDELT too, puts beyond the edge counts. */
 static bool is_native(const struct wcs *wcs, double phi, double theta) {
     const double beyond = (fabs(phi) - 180) * cos(theta * M_PI / 180);
     return fabs(theta) <= 90 + wcs->edge && (wcs->is_cylindrical || beyond <= wcs->edge);
@@ -258,9 +259,9 @@ static bool convert_unchecked(struct wcs *wcs, struct points *p, size_t i) {
            is_native(wcs, p->phi[i], p->theta[i]);
 }
 
-/* Converts point i, for which WCSLIB has no position. False if it is not on the sky. If rounding
- * puts a point outside of a projection that ends, such as CEA at its poles, a point a millionth of
- * a pixel inwards is taken. */
+/* Converts point i, for which WCSLIB has no position. False if it is not on the sky. Where the
+ * projection itself ends, as CEA does at its poles, a point a millionth of a pixel inwards stands
+ * for one that rounding puts outside. */
 static bool convert_at_edge(struct wcs *wcs, struct points *p, size_t i) {
     static const double INWARDS = 1e-6; /* pixels; less than the step of a Jacobian */
     double *pixel = p->pixel + i * p->axes;
@@ -275,7 +276,7 @@ static bool convert_at_edge(struct wcs *wcs, struct points *p, size_t i) {
     return convert_unchecked(wcs, p, i);
 }
 
-/* Takes the position of point i; NaN if it is not on the sky. code: the status of all points. */
+/* Takes the position of point i; NaN where it is not on the sky. code: WCSLIB's of all points. */
 static void take_position(struct wcs *wcs, struct points *p, size_t i, int code, double *lon,
                           double *lat) {
     bool valid = code == 0;
@@ -309,13 +310,13 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
 
 /* --- from the sky to pixels --- */
 
-/* Sets the world coordinates of the plane on axes that are not celestial. False if WCSLIB cannot
- * convert them. */
+/* Sets the coordinates of the plane on the axes that are not celestial. False if WCSLIB does not
+ * know them. */
 static bool find_other_axes(struct wcs *wcs, double *world) {
     double pixel[MOST_AXES], intermediate[MOST_AXES], phi, theta;
     int stat;
     if (wcs->sky->naxis == 2)
-        return true; /* there are no such axes */
+        return true; /* there are none */
     if (wcs->sky->naxis > MOST_AXES)
         return false;
     set_pixel(wcs, wcs->sky->crpix[0] - 1, wcs->sky->crpix[1] - 1, pixel);
@@ -323,7 +324,7 @@ static bool find_other_axes(struct wcs *wcs, double *world) {
            0;
 }
 
-/* Moves a pixel by whole turns, as near as possible to the middle of the image. */
+/* Moves a pixel by whole turns to the one that is nearest to the middle of the image. */
 static void turn_pixel(const struct wcs *wcs, double *x, double *y) {
     const double square = wcs->turn_x * wcs->turn_x + wcs->turn_y * wcs->turn_y;
     if (!(square > 0) || !isfinite(square))
@@ -336,7 +337,7 @@ static void turn_pixel(const struct wcs *wcs, double *x, double *y) {
     *y += turns * wcs->turn_y;
 }
 
-/* Takes the pixel of point i; NaN if it has none. code: the status of all points. */
+/* Takes the pixel of point i; NaN where it has none. code: WCSLIB's of all points. */
 static void take_pixel(const struct wcs *wcs, const struct points *p, size_t i, int code, double *x,
                        double *y) {
     const bool valid = code == 0 || (code == WCSERR_BAD_WORLD && is_on_sky(wcs, p->stat[i]));

@@ -40,7 +40,7 @@ int wcs_part_set_up(struct wcsprm *part) {
 
 /* --- words --- */
 
-/* The lock of a setting of the whole process: whether WCSLIB keeps messages. */
+/* Whether WCSLIB keeps words is one setting of the process. */
 static struct {
     mtx_t lock;
     bool has_lock, was_on;
@@ -73,36 +73,36 @@ void wcs_part_end_words(void) {
     mtx_unlock(&words.lock);
 }
 
-enum { MESSAGES = 7 };
+enum { ERRORS = 7 };
 
-/* The pointers to the messages of WCSLIB, the most specific first; NULL for structs that the part
- * does not have. */
-static void list_messages(struct wcsprm *part, struct wcserr **messages[MESSAGES]) {
-    messages[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
-    messages[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
-    messages[2] = &part->cel.prj.err;
-    messages[3] = &part->cel.err;
-    messages[4] = &part->spc.err;
-    messages[5] = &part->lin.err;
-    messages[6] = &part->err;
+/* The structs in which WCSLIB keeps its messages, the most precise first. NULL: the part has none
+ * there. */
+static void errors_of(struct wcsprm *part, struct wcserr **errors[ERRORS]) {
+    errors[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
+    errors[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
+    errors[2] = &part->cel.prj.err;
+    errors[3] = &part->cel.err;
+    errors[4] = &part->spc.err;
+    errors[5] = &part->lin.err;
+    errors[6] = &part->err;
 }
 
 const char *wcs_part_words(struct wcsprm *part, int status) {
-    struct wcserr **messages[MESSAGES] = {NULL};
+    struct wcserr **errors[ERRORS] = {NULL};
     if (part)
-        list_messages(part, messages);
-    for (int i = 0; i < MESSAGES; i++)
-        if (messages[i] && *messages[i] && (*messages[i])->msg)
-            return (*messages[i])->msg;
+        errors_of(part, errors);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i] && *errors[i] && (*errors[i])->msg)
+            return (*errors[i])->msg;
     return wcs_errmsg[status];
 }
 
 void wcs_part_drop_words(struct wcsprm *part) {
-    struct wcserr **messages[MESSAGES];
-    list_messages(part, messages);
-    for (int i = 0; i < MESSAGES; i++)
-        if (messages[i])
-            wcserr_clear(messages[i]);
+    struct wcserr **errors[ERRORS];
+    errors_of(part, errors);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i])
+            wcserr_clear(errors[i]);
 }
 
 void wcs_part_free(struct wcsprm *part) {

@@ -1,3 +1,18 @@
+/* How amplitudes and their errors follow from the sums of a group of places.
+ *
+ * 1. amplitudes_factorise: members that cannot be told from an earlier one (correlation of shapes
+ *    above 1 - 1e-6) share its amplitude; N = L D L^T, in place. A shape that is a sum of others'
+ *    has no pivot, and is not fitted.
+ * 2. amplitudes_solve: N a = b less the cross sums times the amplitudes of the others of the
+ *    cluster, which the sweeps of places.c repeat.
+ * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N and B, with B
+ *    the integral of the correlation of the noise between them; errors are the roots of the
+ *    diagonal of N^-1 B N^-1, and at least those of independent pixels. The same matrices give the
+ *    variance of sums of a source's amplitudes.
+ *
+ * Always: an amplitude that is not fitted is 0, and is subtracted from nothing.
+ *
+ * Cost: n^3 / 3 for a group of n places, at most 64, and 2 n^3 for its errors; 64 KiB of stack. */
 #include "measure/amplitudes.h"
 
 #include <string.h>
@@ -5,22 +20,22 @@
 /* The least sum of the squares of a shape, of peak 1, over the pixels at a position. */
 static const double LEAST_MODEL = 1e-6;
 
-/* Correlation of the shapes of two places that cannot be told apart. */
+/* The least correlation of shapes of two places that cannot be told apart. */
 static const double SAME = 1 - 1e-6;
 
-/* The part of a shape that is not a sum of others', below which it cannot be fitted. */
+/* The least share of a shape that is no sum of other shapes, for it to be fitted. */
 static const double LEAST_PIVOT = 1e-10;
 
-/* The error of an amplitude, in those of a lone place of this shape, above which it is uncertain.
- */
+/* An amplitude is uncertain if its error is larger than this times that of a lone place of its
+ * shape. */
 static const double MOST_ERROR = 100;
 
 enum { NOT_FITTED = -1 };
 
 /* --- L D L^T --- */
 
-/* Factorises the matrix a, of which the part on and below the diagonal is given, in place. A row
- * whose `same` is not its own number stays out; one without a pivot gets NOT_FITTED there. */
+/* Factorises the matrix a, given on and below the diagonal, in place. A row i with same[i] != i
+ * stays out; a row without a pivot gets same[i] = NOT_FITTED. */
 static void factorise(int n, double *a, int *same) {
     for (int i = 0; i < n; i++) {
         double *const row = a + (int64_t)i * n;
@@ -58,13 +73,13 @@ static void solve(int n, const double *a, const int *same, double *x) {
 
 /* --- amplitudes --- */
 
-/* The member before `i` that it cannot be told from, itself, or NOT_FITTED. */
+/* The earlier member that member i cannot be told from; else i, or NOT_FITTED. */
 static int same_as(const struct place_group *group, const struct place_sums *sums,
                    const struct place_pixels *known, const int *same, int i) {
     const int n = group->n;
-    const struct place_pixels *own = &known[group->members[i]];
+    const struct place_pixels *pixels = &known[group->members[i]];
     const double *const row = sums->normal + (int64_t)i * n;
-    if (!isfinite(own->above) || !(own->noise.rms > 0) || row[i] < LEAST_MODEL)
+    if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) || row[i] < LEAST_MODEL)
         return NOT_FITTED;
     for (int k = 0; k < i; k++)
         if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->normal[(int64_t)k * n + k]))
@@ -86,20 +101,21 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
 
 double amplitudes_solve(const struct place_group *group, const struct amplitude_system *s,
                         const struct place_sums *sums, const struct place_pixels *known,
-                        struct amplitude *found) {
+                        struct amplitude *amplitudes) {
     double x[PLACES_A_GROUP], largest = 0;
     memcpy(x, sums->right, (size_t)s->n * sizeof *x);
     for (int other = 0; other < group->n_others; other++)
         for (int i = 0; i < s->n; i++)
-            x[i] -= sums->cross[(int64_t)other * s->n + i] * found[group->others[other]].value;
+            x[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
     solve(s->n, s->lower, s->same, x);
     for (int i = 0; i < s->n; i++) {
         const int64_t place = group->members[i];
-        struct amplitude *own = &found[place];
-        if (own->is_fitted)
-            own->change = fabs(x[i] - own->value) / (own->per_rms * known[place].noise.rms);
-        largest = fmax(largest, own->change);
-        own->value = x[i];
+        struct amplitude *amplitude = &amplitudes[place];
+        if (amplitude->is_fitted)
+            amplitude->change =
+                fabs(x[i] - amplitude->value) / (amplitude->per_rms * known[place].noise.rms);
+        largest = fmax(largest, amplitude->change);
+        amplitude->value = x[i];
     }
     return largest;
 }
@@ -114,15 +130,15 @@ static void share(const struct amplitude *from, struct amplitude *to) {
 }
 
 void amplitudes_share(const struct place_group *group, const struct amplitude_system *s,
-                      struct amplitude *found) {
+                      struct amplitude *amplitudes) {
     for (int i = 0; i < s->n; i++)
         if (s->same[i] >= 0 && s->same[i] != i)
-            share(&found[group->members[s->same[i]]], &found[group->members[i]]);
+            share(&amplitudes[group->members[s->same[i]]], &amplitudes[group->members[i]]);
 }
 
 /* --- errors --- */
 
-/* The integrals of two shapes: of their product; with `noise`, the beam, of each pair of pixels
+/* The integral of the product of two shapes; with `noise`, the beam: of the product at two pixels
  * times the correlation of their noise. Both without factors of pi, which cancel. */
 static double integral(const struct place *a, const struct place *b, const struct tensor *noise) {
     const double dx = b->x - a->x, dy = b->y - a->y;
@@ -140,7 +156,7 @@ static double integral(const struct place *a, const struct place *b, const struc
                : 0;
 }
 
-/* Writes the matrices of both integrals; `of_noise` is symmetric. */
+/* Writes the matrices of both integrals: `normal` on and below the diagonal, `of_noise` whole. */
 static void integrate(const struct place *places, const struct place_group *group,
                       const struct tensor *beam, double *normal, double *of_noise) {
     for (int i = 0; i < group->n; i++) {
@@ -161,7 +177,7 @@ static double form_of(int n, const double *a, const double *x) {
     return sum;
 }
 
-/* What the errors of a group follow from. */
+/* The matrices from which the errors of a group follow. */
 struct noise_of_group {
     const struct amplitude_system *system;
     int n, same[PLACES_A_GROUP];
@@ -195,9 +211,8 @@ static double variance_of_source(const struct noise_of_group *noise, const struc
     return variance_of(noise, weights, x);
 }
 
-/* Element i of the diagonal of N^-1 B, whose trace is the expected sum of squares that the fit
- * takes away; x is row i of N^-1. The integrals are without a factor of 2 pi, which is left over
- * here. */
+/* Element i of the diagonal of N^-1 B: its trace is the expected sum of squares that the fit
+ * removes. x is row i of N^-1. The integrals lack a factor of 2 pi, which does not cancel here. */
 static double taken_by(const struct noise_of_group *noise, int i, const double *x) {
     double sum = 0;
     for (int k = 0; k < noise->n; k++)
@@ -205,7 +220,7 @@ static double taken_by(const struct noise_of_group *noise, int i, const double *
     return 2 * M_PI * sum;
 }
 
-/* Whether a member is the first one of its source in the group that is fitted. */
+/* Whether a member is the first fitted one of its source in the group. */
 static bool is_first(const struct place *places, const struct place_group *group, const int *same,
                      int i) {
     for (int k = 0; k < i; k++)
@@ -214,7 +229,7 @@ static bool is_first(const struct place *places, const struct place_group *group
     return same[i] == i;
 }
 
-/* The error of a member / rms if it were alone. */
+/* The error / rms of a member, if it were alone. */
 static double lone_error(const struct place *places, const struct place_group *group,
                          const struct amplitude_system *s, const struct tensor *beam, int i) {
     const struct place *p = &places[group->members[i]];
@@ -223,7 +238,7 @@ static double lone_error(const struct place *places, const struct place_group *g
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *s, const struct tensor *beam,
-                       const struct place_pixels *known, struct amplitude *found) {
+                       const struct place_pixels *known, struct amplitude *amplitudes) {
     struct noise_of_group noise; /* most of it is not used by a small group: it is not cleared */
     noise.system = s;
     noise.n = s->n;
@@ -232,15 +247,16 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
     factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
-        struct amplitude *own = &found[group->members[i]];
+        struct amplitude *amplitude = &amplitudes[group->members[i]];
         weights[i] = 1;
-        own->is_fitted = s->same[i] == i && noise.same[i] == i;
-        own->per_rms = sqrt(variance_of(&noise, weights, x));
-        own->is_uncertain = !(own->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
-        own->taken = taken_by(&noise, i, x);
+        amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
+        amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
+        amplitude->is_uncertain =
+            !(amplitude->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
+        amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);
         for (int sum = 0; has_sums && sum < 2; sum++)
-            own->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
+            amplitude->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
     }
 }

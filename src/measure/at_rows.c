@@ -45,7 +45,7 @@ static enum srcfind_status add_rows(struct measuring *m, int64_t first, int n, c
         m->entry[m->n_rows++] = first + i;
         *position = (struct forced_position){.x = x[i], .y = y[i]};
         if (inside && p->shapes && m->from->fits)
-            position->own = held_shape_own(&p->shapes[first + i]);
+            position->intrinsic = held_shape_intrinsic(&p->shapes[first + i]);
     }
     return SRCFIND_OK;
 }
@@ -75,18 +75,18 @@ static double area_of(const struct measuring *m, int64_t row) {
     const double beam = m->from->view->metadata->beam_pixels;
     const struct tensor *a = &m->forced.moments[row], *b = &m->forced.beam;
     const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
-    return m->positions[row].own.major > 0 ? beam * sqrt(ratio) : beam;
+    return m->positions[row].intrinsic.major > 0 ? beam * sqrt(ratio) : beam;
 }
 
-static void fill_shape(const struct srcfind_beam *own, struct srcfind_source *row) {
-    row->dc_major = own->major;
-    row->dc_minor = own->minor;
-    row->dc_angle = own->angle;
+static void fill_shape(const struct srcfind_beam *intrinsic, struct srcfind_source *row) {
+    row->dc_major = intrinsic->major;
+    row->dc_minor = intrinsic->minor;
+    row->dc_angle = intrinsic->angle;
 }
 
 static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
                         const struct amplitude *found, struct srcfind_source *row) {
-    const struct srcfind_beam *own = &m->positions[row - m->rows].own;
+    const struct srcfind_beam *intrinsic = &m->positions[row - m->rows].intrinsic;
     row->isl_rms = known->noise.rms;
     row->isl_mean = known->noise.background;
     row->peak_flux = known->above;
@@ -97,15 +97,15 @@ static void fill_fluxes(const struct measuring *m, const struct place_pixels *kn
         row->e_peak_flux = known->noise.rms * found->per_rms;
         row->total_flux = row->peak_flux * area * m->setting.to_flux;
         row->e_total_flux = row->e_peak_flux * area * m->setting.to_flux;
-        row->flags |= own->major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
-        fill_shape(own, row);
+        row->flags |= intrinsic->major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
+        fill_shape(intrinsic, row);
     }
     row->snr = row->peak_flux / known->noise.rms;
 }
 
 static void fill_row(const struct measuring *m, const struct place *p) {
     const struct place_pixels *known = &m->forced.known[p->twin];
-    const struct amplitude *found = &m->forced.found[p->twin];
+    const struct amplitude *found = &m->forced.amplitudes[p->twin];
     const struct pixel_source *image = m->from->pixels->source;
     struct srcfind_source *row = &m->rows[p->row];
     if (!isfinite(known->above) || !(known->noise.rms > 0))
@@ -122,8 +122,8 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     else
         fill_fluxes(m, known, found, row);
     const struct place *twin = &m->forced.places[p->twin];
-    if ((twin->is_left_out || twin->is_crowded) && m->positions[p->row].own.major > 0)
-        fill_shape(&m->positions[p->row].own, row);
+    if ((twin->is_left_out || twin->is_crowded) && m->positions[p->row].intrinsic.major > 0)
+        fill_shape(&m->positions[p->row].intrinsic, row);
 }
 
 /* Whether a row has the shape that was held. */

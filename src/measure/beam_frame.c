@@ -31,9 +31,9 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
     const struct jacobian to_pixels = jacobian_inverse(&jacobian);
     const struct tensor moments = jacobian_apply(&to_pixels, &on_sky);
     const struct tensor form = tensor_inverse(&moments);
-    const struct fit_frame found = beam_frame_of_form(&form);
-    if (is_usable(&found))
-        *frame = found;
+    const struct fit_frame by_beam = beam_frame_of_form(&form);
+    if (is_usable(&by_beam))
+        *frame = by_beam;
     return SRCFIND_OK;
 }
 

@@ -1,3 +1,23 @@
+/* How islands become components. A batch of islands (components_batch_first) is worked through in
+ * loops over its islands, by all threads:
+ *
+ * 1. find_margin: with a fit, the runs of the margin around each island. read_pixels then reads
+ *    islands and margins in one pass; with --detect-on once from each image.
+ * 2. divide_island: deblend divides each island at saddles; each peak is a source.
+ * 3. make_first_fit, make_jobs, run_jobs: island_fit makes a job of each part of an island. Parts
+ *    of islands with several are fitted in sweeps (sweeps.c), all other jobs of the batch at once,
+ *    on the CPU or a device.
+ * 4. finish_fit: a fit that makes flux out of nothing (flux_check.c) is repeated from more peaks;
+ *    where the second fails, too, the sources of the island are not fitted. Gaussians are then
+ *    grouped to sources.
+ * 5. make_components: pixels are measured per source, and Gaussians and composites copied.
+ *
+ * Always: each pixel of an island belongs to one source. Results depend on no other island, so
+ * batches and threads change no bit. Results of an island are in an arena that one share of the
+ * islands uses.
+ *
+ * Cost: a batch has at most 16384 islands and 2^21 pixels, boxes with margins counted, unless one
+ * island has more. */
 #include "measure/components.h"
 
 #include <stdlib.h>
@@ -9,9 +29,9 @@
 #include "measure/grouped.h"
 
 enum {
-    ISLANDS_A_PART = 32,   /* that a thread takes at a time */
-    BATCH_ISLANDS = 16384, /* most islands of a batch, */
-    BATCH_PIXELS = 1 << 21 /* and their pixels, with margins, unless one island has more */
+    ISLANDS_A_SHARE = 32,  /* that a thread takes at a time */
+    BATCH_ISLANDS = 16384, /* most islands of a batch */
+    BATCH_PIXELS = 1 << 21 /* most pixels of a batch, with margins; one island may have more */
 };
 
 /* An island of the batch. */
@@ -21,59 +41,60 @@ struct item {
     struct deblended deblended;
     struct deblended more; /* the start of its second fit */
     struct island_fit fit;
-    bool is_due, is_second; /* whether it is to be fitted (again), and whether this is the second */
+    bool is_due, is_second; /* a fit is wanted; it is the second one */
     struct fitted_sources fitted;
     struct grouped_sources grouped;
-    int64_t first_own, first_margin; /* of its pixels in the batch's run_pixels */
+    int64_t first_inside, first_margin; /* index of its first pixel in the batch's run_pixels */
     int64_t first_job, first_pixel, first_component, first_gaussian, first_composite;
 };
 
 struct batch {
     bool (*work)(struct batch *batch, struct item *item, int64_t island); /* of for_each_island */
-    const struct dividing *dividing;
+    const struct component_setting *setting;
     const struct segments *segments;
     struct threads *threads;
     int64_t first, n; /* islands */
     struct item *items;
-    struct arena *arenas;            /* of each part of the islands */
+    struct arena *arenas;            /* of each share of the islands */
     struct margin *margins;          /* of the items; empty without a fit */
-    int64_t n_own;                   /* pixels of the islands */
+    int64_t n_inside;                /* pixels of the islands */
     struct run_pixels read;          /* those of the islands, then those of the margins */
-    struct run_pixels read_detected; /* the same, where islands were found in other pixels */
+    struct run_pixels read_detected; /* pixels of the detection image, if it is another one */
     struct fit_job *jobs;
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
     struct components *components;
-    enum srcfind_status status; /* of what failed; SRCFIND_OK: if anything did, memory ran out */
-    const char *doing;          /* for error_memory */
+    enum srcfind_status
+        status;        /* of the loop that failed; SRCFIND_OK after a failure: memory ran out */
+    const char *doing; /* for error_memory */
     struct error *error;
 };
 
 /* --- loops over islands --- */
 
-static enum srcfind_status work_on_part(void *context, int part, struct error *error) {
+static enum srcfind_status work_on_share(void *context, int share, struct error *error) {
     struct batch *b = context;
-    const int64_t first = (int64_t)part * ISLANDS_A_PART;
-    const int64_t end = first + ISLANDS_A_PART < b->n ? first + ISLANDS_A_PART : b->n;
+    const int64_t first = (int64_t)share * ISLANDS_A_SHARE;
+    const int64_t end = first + ISLANDS_A_SHARE < b->n ? first + ISLANDS_A_SHARE : b->n;
     for (int64_t i = first; i < end; i++)
         if (!b->work(b, &b->items[i], b->first + i))
             return error_memory(error, b->doing);
     return SRCFIND_OK;
 }
 
-/* The arena of an island, which its part alone uses. */
+/* The arena of an island; one share of the islands uses it. */
 static struct arena *arena_of(const struct batch *b, const struct item *item) {
-    return &b->arenas[(item - b->items) / ISLANDS_A_PART];
+    return &b->arenas[(item - b->items) / ISLANDS_A_SHARE];
 }
 
-static int count_parts(const struct batch *b) {
-    return (int)((b->n + ISLANDS_A_PART - 1) / ISLANDS_A_PART);
+static int count_shares(const struct batch *b) {
+    return (int)((b->n + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
 }
 
 /* Calls `work` for all islands of the batch. */
 static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct item *, int64_t)) {
     b->work = work;
-    b->status = threads_try(b->threads, count_parts(b), work_on_part, b, b->error);
+    b->status = threads_try(b->threads, count_shares(b), work_on_share, b, b->error);
     return b->status == SRCFIND_OK;
 }
 
@@ -81,26 +102,26 @@ static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct
 
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
-    const struct pixel_source *source = b->dividing->measure->source;
+    const struct pixel_source *source = b->setting->measure->source;
     return margin_find(s->runs + s->first_run[island],
-                       s->first_run[island + 1] - s->first_run[island], b->dividing->margin,
+                       s->first_run[island + 1] - s->first_run[island], b->setting->margin,
                        source->width, source->height, arena_of(b, item),
                        &b->margins[item - b->items]);
 }
 
-/* Makes the sets of runs of the islands and of their margins, and sets where their pixels are;
- * returns the number of pixels. */
+/* Makes the sets of runs of islands and margins, and sets where their pixels begin. Returns the
+ * number of pixels. */
 static int64_t make_sets(struct batch *b, struct run_set *sets) {
     const struct segments *s = b->segments;
     int64_t n_pixels = 0;
     for (int64_t i = 0; i < b->n; i++) {
         const int64_t island = b->first + i, first_run = s->first_run[island];
-        b->items[i].first_own = n_pixels;
+        b->items[i].first_inside = n_pixels;
         sets[i] =
             (struct run_set){s->runs + first_run, s->first_run[island + 1] - first_run, n_pixels};
         n_pixels += s->islands[island].n_pixels;
     }
-    b->n_own = n_pixels;
+    b->n_inside = n_pixels;
     for (int64_t i = 0; i < b->n; i++) {
         b->items[i].first_margin = n_pixels;
         sets[b->n + i] = (struct run_set){b->margins[i].runs, b->margins[i].n_runs, n_pixels};
@@ -110,7 +131,7 @@ static int64_t make_sets(struct batch *b, struct run_set *sets) {
 }
 
 static bool has_two_images(const struct batch *b) {
-    return b->dividing->detect != b->dividing->measure;
+    return b->setting->detect != b->setting->measure;
 }
 
 /* Reads the pixels of the batch. False on an error. */
@@ -119,26 +140,26 @@ static bool read_pixels(struct batch *b) {
     if (!sets)
         return false;
     const int64_t n_pixels = make_sets(b, sets);
-    b->status = run_pixels_read(b->dividing->measure, sets, 2 * b->n, n_pixels, b->threads,
-                                &b->read, b->error);
+    b->status = run_pixels_read(b->setting->measure, sets, 2 * b->n, n_pixels, b->threads, &b->read,
+                                b->error);
     if (b->status == SRCFIND_OK && has_two_images(b))
-        b->status = run_pixels_read(b->dividing->detect, sets, 2 * b->n, n_pixels, b->threads,
+        b->status = run_pixels_read(b->setting->detect, sets, 2 * b->n, n_pixels, b->threads,
                                     &b->read_detected, b->error);
     free(sets);
     return b->status == SRCFIND_OK;
 }
 
-/* The pixels in which islands were found. */
+/* The pixels of the detection image. */
 static const struct run_pixels *detected_pixels(const struct batch *b) {
     return has_two_images(b) ? &b->read_detected : &b->read;
 }
 
-/* The pixels of an island, of those that were read. */
+/* The pixels of an island among the pixels of its batch. */
 static struct island_pixels pixels_of(const struct item *item, const struct run_pixels *read) {
     struct island_pixels pixels = item->pixels;
-    pixels.value = read->value + item->first_own;
-    pixels.background = read->background + item->first_own;
-    pixels.rms = read->rms + item->first_own;
+    pixels.value = read->value + item->first_inside;
+    pixels.background = read->background + item->first_inside;
+    pixels.rms = read->rms + item->first_inside;
     return pixels;
 }
 
@@ -146,7 +167,7 @@ static struct island_pixels pixels_of(const struct item *item, const struct run_
 
 static bool divide_island(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
-    const struct dividing *d = b->dividing;
+    const struct component_setting *d = b->setting;
     struct island_pixels *p = &item->pixels;
     const size_t n = (size_t)s->islands[island].n_pixels;
     struct arena *arena = arena_of(b, item);
@@ -167,13 +188,13 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
 
 /* --- fitting --- */
 
-/* Makes the fit of an island that starts at these peaks. */
+/* Makes the fit of an island, from the peaks of `start`. */
 static bool start_fit(struct batch *b, struct item *item, const struct deblended *start) {
     const struct margin_pixels margin = {&b->margins[item - b->items], &b->read, detected_pixels(b),
                                          item->first_margin};
     item->is_due = true;
-    return island_fit_make(&item->fit, &item->pixels, start, &margin,
-                           b->dividing->detection->island, arena_of(b, item));
+    return island_fit_make(&item->fit, &item->pixels, start, &margin, b->setting->detection->island,
+                           arena_of(b, item));
 }
 
 static bool make_first_fit(struct batch *b, struct item *item, int64_t island) {
@@ -181,14 +202,14 @@ static bool make_first_fit(struct batch *b, struct item *item, int64_t island) {
     return start_fit(b, item, &item->deblended);
 }
 
-/* The second fit of an island whose first one made flux out of nothing. */
+/* Makes the second fit of an island whose first fit made flux out of nothing. */
 static bool make_second_fit(struct batch *b, struct item *item, int64_t island) {
     double widest;
     (void)island;
     if (!item->is_due)
         return true;
     item->is_second = true;
-    if (!flux_check_add_peaks(&item->fit, &b->dividing->frame, arena_of(b, item), &item->more,
+    if (!flux_check_add_peaks(&item->fit, &b->setting->frame, arena_of(b, item), &item->more,
                               &widest) ||
         !start_fit(b, item, &item->more))
         return false;
@@ -199,16 +220,16 @@ static bool make_second_fit(struct batch *b, struct item *item, int64_t island) 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     if (item->is_due)
-        island_fit_make_jobs(&item->fit, &b->dividing->frame, item->first_pixel, b->pixels,
+        island_fit_make_jobs(&item->fit, &b->setting->frame, item->first_pixel, b->pixels,
                              b->jobs + item->first_job);
     return true;
 }
 
-/* Whether the image may have only a part of an island, so that its Gaussians have flux that no
- * pixel has: it is at the edge, or a tenth of the pixels around it are blank. */
+/* Whether the image may cut an island off, so that its Gaussians have flux outside of the pixels:
+ * it is at the edge, or more than a tenth of its margin is blank. */
 static bool is_cut(const struct batch *b, const struct item *item, int64_t island) {
     const struct island *whole = &b->segments->islands[island];
-    const struct pixel_source *image = b->dividing->measure->source;
+    const struct pixel_source *image = b->setting->measure->source;
     const int64_t n = b->margins[item - b->items].n_pixels;
     int64_t n_blank = 0;
     for (int64_t i = 0; whole->edge && i < n; i++)
@@ -218,10 +239,10 @@ static bool is_cut(const struct batch *b, const struct item *item, int64_t islan
     return at_edge || 10 * n_blank > n;
 }
 
-/* Takes the results. An island stays due that its Gaussians do not describe; after the second fit
- * its sources are not fitted. */
+/* Takes the results of an island. If its Gaussians do not describe it, it stays due; after the
+ * second fit its sources are then not fitted. */
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
-    const struct dividing *d = b->dividing;
+    const struct component_setting *d = b->setting;
     const struct flux_check check = {d->detection->threshold, d->detection->island, d->correlated};
     const double rms = item->pixels.rms[item->deblended.peak[0]];
     const struct group_rule rule = {d->group_tolerance,
@@ -242,7 +263,7 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
                                 arena_of(b, item), &item->grouped);
 }
 
-/* Gives each island that is due its jobs; those of islands with several come first. */
+/* Gives each island that is due its jobs. Jobs of islands with several parts come first. */
 static bool allocate_jobs(struct batch *b) {
     int64_t at = 0;
     free(b->jobs);
@@ -266,10 +287,10 @@ static bool allocate_jobs(struct batch *b) {
     return b->jobs && b->pixels;
 }
 
-/* Fits the islands that are due: those of several groups, and then the others at once. False on an
- * error. */
+/* Fits the islands that are due: islands with several parts, and then all others at once. False on
+ * an error. */
 static bool run_jobs(struct batch *b) {
-    const struct fitter *f = b->dividing->fitter;
+    const struct fitter *f = b->setting->fitter;
     struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
     int64_t n = 0;
     for (int64_t i = 0; grouped && i < b->n; i++)
@@ -279,9 +300,9 @@ static bool run_jobs(struct batch *b) {
     if (!grouped)
         return false;
     if (n > 0)
-        b->status = sweeps_run(grouped, n, &b->dividing->frame, b->pixels, f, b->threads, b->error);
+        b->status = sweeps_run(grouped, n, &b->setting->frame, b->pixels, f, b->threads, b->error);
     if (b->status == SRCFIND_OK)
-        b->status = f->fit(f->context, &b->dividing->frame, b->pixels, b->jobs + b->n_large,
+        b->status = f->fit(f->context, &b->setting->frame, b->pixels, b->jobs + b->n_large,
                            b->n_jobs - b->n_large, b->threads, b->error);
     free(grouped);
     return b->status == SRCFIND_OK;
@@ -305,15 +326,15 @@ static bool fit_islands(struct batch *b) {
 
 /* --- components --- */
 
-/* The sources of an island, as the fit or the division left them. */
+/* The sources of an island, from the fit or else from the division. */
 struct sources {
-    const int32_t *owner; /* of each pixel */
+    const int32_t *source_of; /* of each pixel */
     int64_t n;
 };
 
 static struct sources sources_of(const struct batch *b, const struct item *item) {
-    return b->dividing->fitter ? (struct sources){item->fitted.owner, item->grouped.n}
-                               : (struct sources){item->deblended.owner, item->deblended.n};
+    return b->setting->fitter ? (struct sources){item->fitted.source_of, item->grouped.n}
+                              : (struct sources){item->deblended.source_of, item->deblended.n};
 }
 
 /* Extends a source by pixel i of the island. */
@@ -353,17 +374,18 @@ static void add_moments(const struct island_pixels *pixels, int64_t i, struct co
         moments_add_local_row(p, &above, 1, x, y, per_unit);
 }
 
-/* The noise at pixel i of an island. */
+/* The noise at pixel i of an island, in the measured image. */
 static struct noise_at noise_of_pixel(const struct item *item, int64_t i) {
     return (struct noise_at){item->pixels.background[i], item->pixels.rms[i]};
 }
 
-/* Measures the pixels of n sources. owner: of each pixel; NULL: all belong to the only source. */
-static void measure_pixels(const struct item *item, const int32_t *owner, int64_t n,
+/* Measures the pixels of n sources. source_of: the source of each pixel; NULL: all belong to the
+ * only one. */
+static void measure_pixels(const struct item *item, const int32_t *source_of, int64_t n,
                            struct component *components) {
     const struct island_pixels *pixels = &item->pixels;
     for (int64_t i = 0; i < pixels->n; i++)
-        add_extent(item, i, &components[owner ? owner[i] : 0]);
+        add_extent(item, i, &components[source_of ? source_of[i] : 0]);
     for (int64_t k = 0; k < n; k++) {
         struct component *c = &components[k];
         if (c->pixels.n_pixels == 0)
@@ -373,13 +395,14 @@ static void measure_pixels(const struct item *item, const int32_t *owner, int64_
         c->pixels.small = c->least >= 0 && moments_are_small_locally(&c->pixels);
     }
     for (int64_t i = 0; i < pixels->n; i++)
-        add_moments(pixels, i, &components[owner ? owner[i] : 0]);
+        add_moments(pixels, i, &components[source_of ? source_of[i] : 0]);
 }
 
-/* Sums the values themselves, as a search with one noise does. The unit follows from the lowest
- * value where that is below the threshold, which only values of another image can be. */
+/* Sums values without subtracting a background, as a search with one noise does. The unit follows
+ * from the threshold or the lowest value, whichever is lower: values of another image may be below
+ * the threshold. */
 static void sum_values(const struct batch *b, const struct item *item, struct island *island) {
-    const struct dividing *d = b->dividing;
+    const struct component_setting *d = b->setting;
     const struct island_pixels *p = &item->pixels;
     struct island highest = *island; /* its peak: the highest value */
     float lowest = thresholds_of(d->measure->noise, false, d->detection).island;
@@ -401,11 +424,12 @@ static void sum_values(const struct batch *b, const struct item *item, struct is
 
 /* Whether the noise is one for all pixels that are measured. */
 static bool is_one_noise(const struct batch *b) {
-    const struct run_source *from = b->dividing->measure;
+    const struct run_source *from = b->setting->measure;
     return !from->noise->nodes && !noise_sources_exist(&from->user);
 }
 
-/* Sets peak and moments of an island whose pixels were not measured yet. */
+/* Sets peak and moments of an island which the detection could not measure: it has maps of the
+ * noise, or another image is measured. */
 static void complete_island(const struct batch *b, const struct item *item, struct island *island) {
     struct component whole = {.pixels = {.edge = island->edge}};
     measure_pixels(item, NULL, 1, &whole);
@@ -417,49 +441,49 @@ static void complete_island(const struct batch *b, const struct item *item, stru
     sum_values(b, item, island);
 }
 
-/* Where the next Gaussian and the next composite of an island go. */
-struct places {
+/* The indices of the next Gaussian and the next composite in the components. */
+struct next_fits {
     int64_t gaussian, composite;
 };
 
-/* Copies what was fitted of source k of an island to its component, whose index is given. */
+/* Copies the Gaussians and the composite of source k of an island to component `index`. */
 static void add_fit(const struct batch *b, const struct item *item, int64_t k, int64_t index,
-                    struct places *to) {
+                    struct next_fits *next) {
     const struct grouped_source *source = &item->grouped.source[k];
     struct component *c = &b->components->component[index];
     c->residual_rms = item->fitted.residual_rms;
-    c->first_gaussian = to->gaussian;
+    c->first_gaussian = next->gaussian;
     for (int64_t i = 0; i < source->n; i++) {
         const struct fitted_source *f =
             &item->fitted.source[item->grouped.members[source->first + i]];
         c->pix_snr = i == 0 ? f->pix_snr : fmax(c->pix_snr, f->pix_snr);
         if (!f->is_fitted)
             return;
-        b->components->gaussian[to->gaussian++] =
+        b->components->gaussian[next->gaussian++] =
             (struct component_gaussian){f->gaussian, f->has_beam_shape, f->lost, index};
         c->n_gaussians++;
     }
     if (!source->composite)
         return;
-    struct composite *composite = &b->components->composite[to->composite++];
+    struct composite *composite = &b->components->composite[next->composite++];
     *composite = *source->composite;
     c->composite = composite;
 }
 
-static void keep_sources(struct batch *b, const struct item *item, const int32_t *owner) {
-    int32_t *kept = b->components->source_of_pixel + item->first_own;
+static void keep_sources(struct batch *b, const struct item *item, const int32_t *source_of) {
+    int32_t *kept = b->components->source_of_pixel + item->first_inside;
     for (int64_t i = 0; i < item->pixels.n; i++)
-        kept[i] = (int32_t)item->first_component + owner[i];
+        kept[i] = (int32_t)item->first_component + source_of[i];
 }
 
 static bool make_components(struct batch *b, struct item *item, int64_t island) {
     const struct sources sources = sources_of(b, item);
     struct island *whole = &b->segments->islands[island];
     struct component *components = b->components->component + item->first_component;
-    struct places places = {item->first_gaussian, item->first_composite};
+    struct next_fits next = {item->first_gaussian, item->first_composite};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
-    if (has_two_images(b) || noise_sources_exist(&b->dividing->measure->user))
+    if (has_two_images(b) || noise_sources_exist(&b->setting->measure->user))
         complete_island(b, item, whole);
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
@@ -471,15 +495,15 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .residual_rms = NAN,
                                            .pix_snr = NAN};
         components[k].pixels.edge = whole->edge;
-        if (b->dividing->fitter)
-            add_fit(b, item, k, item->first_component + k, &places);
+        if (b->setting->fitter)
+            add_fit(b, item, k, item->first_component + k, &next);
     }
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
-        measure_pixels(item, sources.owner, sources.n, components);
+        measure_pixels(item, sources.source_of, sources.n, components);
     if (b->components->source_of_pixel)
-        keep_sources(b, item, sources.owner);
+        keep_sources(b, item, sources.source_of);
     return true;
 }
 
@@ -506,22 +530,22 @@ static bool allocate_components(struct batch *b) {
     all->component = arrays_allocate(all->n, sizeof *all->component);
     all->gaussian = arrays_allocate(all->n_gaussians, sizeof *all->gaussian);
     all->composite = arrays_allocate(all->n_composites, sizeof *all->composite);
-    if (b->dividing->keeps_sources)
-        all->source_of_pixel = malloc((size_t)b->n_own * sizeof *all->source_of_pixel + 1);
+    if (b->setting->keeps_sources)
+        all->source_of_pixel = malloc((size_t)b->n_inside * sizeof *all->source_of_pixel + 1);
     return all->component && all->gaussian && all->composite &&
-           (all->source_of_pixel || !b->dividing->keeps_sources);
+           (all->source_of_pixel || !b->setting->keeps_sources);
 }
 
 /* --- batches --- */
 
-static void clear_part(void *context, int part) {
+static void clear_share(void *context, int share) {
     const struct batch *b = context;
-    arena_clear(&b->arenas[part]);
+    arena_clear(&b->arenas[share]);
 }
 
 static void clear_batch(struct batch *b) {
     if (b->arenas)
-        threads_run(b->threads, count_parts(b), clear_part, b);
+        threads_run(b->threads, count_shares(b), clear_share, b);
     free(b->arenas);
     free(b->items);
     free(b->margins);
@@ -531,32 +555,32 @@ static void clear_batch(struct batch *b) {
     run_pixels_clear(&b->read_detected);
 }
 
-/* A bound of the pixels that an island needs memory for: its own or, with a fit, those of its box
- * with the margin. */
-static double count_pixels(const struct dividing *d, const struct island *island) {
+/* A bound of the pixels for which an island needs memory: its pixels or, with a fit, its box with
+ * the margin. */
+static double count_pixels(const struct component_setting *d, const struct island *island) {
     if (!d->fitter)
         return (double)island->n_pixels;
     const double more = 1 + 2 * fmin(d->margin, MARGIN_MOST);
     return (island->x_max - island->x_min + more) * (island->y_max - island->y_min + more);
 }
 
-int64_t components_batch_first(const struct dividing *dividing, const struct segments *segments,
-                               int64_t end) {
+int64_t components_batch_first(const struct component_setting *setting,
+                               const struct segments *segments, int64_t end) {
     int64_t first = end - 1;
-    double n = count_pixels(dividing, &segments->islands[first]);
+    double n = count_pixels(setting, &segments->islands[first]);
     for (; first > 0 && end - first < BATCH_ISLANDS; first--) {
-        n += count_pixels(dividing, &segments->islands[first - 1]);
+        n += count_pixels(setting, &segments->islands[first - 1]);
         if (n > BATCH_PIXELS)
             break;
     }
     return first;
 }
 
-enum srcfind_status components_find(const struct dividing *dividing,
+enum srcfind_status components_find(const struct component_setting *setting,
                                     const struct segments *segments, int64_t first, int64_t end,
                                     struct threads *threads, struct components *components,
                                     struct error *error) {
-    struct batch b = {.dividing = dividing,
+    struct batch b = {.setting = setting,
                       .segments = segments,
                       .threads = threads,
                       .first = first,
@@ -568,10 +592,10 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .error = error};
     *components = (struct components){0};
     arrays_use_huge_pages(b.items, (size_t)b.n * sizeof *b.items);
-    b.arenas = calloc((size_t)count_parts(&b), sizeof *b.arenas);
+    b.arenas = calloc((size_t)count_shares(&b), sizeof *b.arenas);
     const bool ok = b.items && b.margins && b.arenas &&
-                    (!dividing->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
-                    for_each_island(&b, divide_island) && (!dividing->fitter || fit_islands(&b)) &&
+                    (!setting->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
+                    for_each_island(&b, divide_island) && (!setting->fitter || fit_islands(&b)) &&
                     allocate_components(&b) && for_each_island(&b, make_components);
     clear_batch(&b);
     return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, b.doing);

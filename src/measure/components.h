@@ -10,40 +10,40 @@
 /* A source of an island. */
 struct component {
     int64_t island;       /* its index */
-    struct island pixels; /* extent and moments of its own pixels; n_pixels 0: it has none */
-    int64_t highest;      /* its highest pixel, or the island's where it has none: an index */
-    double snr;           /* the largest (value - background) / rms of its own pixels, where islands
-                             were found; the island's where it has none */
-    double least, most;   /* value - background of its own pixels */
-    struct noise_at noise;        /* there */
+    struct island pixels; /* extent and moments of its pixels; n_pixels 0: it has none */
+    int64_t highest;      /* index of its highest pixel; of the island's, if it has no pixels */
+    double snr; /* the largest (value - background) / rms of its pixels in the detection image; the
+                   island's, if it has no pixels */
+    double least, most;           /* least and largest value - background of its pixels */
+    struct noise_at noise;        /* at its highest pixel */
     struct noise_at island_noise; /* at the island's highest pixel */
-    bool is_alone; /* the island's only source: `pixels` are those of the island; else
-                      their moments are those of value - background */
+    bool is_alone; /* the only source of its island. `pixels` are then the island's; else their
+                      moments are of value - background */
     int64_t first_gaussian, n_gaussians; /* in components.gaussian; n_gaussians 0: not fitted */
     const struct composite *composite;   /* of several Gaussians; else NULL */
     double residual_rms;                 /* of the island; NAN without a fit */
-    double pix_snr; /* see island_fit.h, the largest of its Gaussians; NAN without a fit */
+    double pix_snr; /* the largest pix_snr of its Gaussians (island_fit.h); NAN without a fit */
 };
 
 /* A fitted Gaussian, in the map's unit and the pixels of the image. */
 struct component_gaussian {
     struct gaussian gaussian;
     bool has_beam_shape;
-    double lost;       /* of its flux, by the beam's shape: see island_fit.h */
-    int64_t component; /* whose it is: an index */
+    double lost;       /* share of its flux that the beam's shape may have cost: see island_fit.h */
+    int64_t component; /* index of the component that it belongs to */
 };
 
-/* How islands are divided. */
-struct dividing {
-    /* Pixels of the image that is measured, and of the one in which islands were found, where they
-     * are divided and have their highest pixels and margins; the same pointer for one image. */
+/* How islands are divided and fitted. */
+struct component_setting {
+    /* Pixels of the measured image, and of the detection image, which gives peaks, the division and
+     * what a margin leaves out; the same pointer for one image. */
     const struct run_source *measure, *detect;
     const struct detection *detection;
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
     struct fit_frame noise; /* whose unit circle is the autocorrelation of the noise */
-    double group_tolerance; /* of Gaussians that are one source: see group.h */
+    double group_tolerance; /* see group.h */
     double correlated;      /* area over which noise is correlated, in pixels */
     double margin;          /* of islands, in pixels */
     bool keeps_sources;     /* whether components have the source of each pixel */
@@ -57,18 +57,18 @@ struct components {
     struct component_gaussian *gaussian;
     int64_t n_gaussians;
     struct composite *composite;
-    int64_t n_composites, n_of_composites; /* and the Gaussians that they have */
+    int64_t n_composites, n_of_composites; /* composites, and all their Gaussians */
     int32_t *source_of_pixel;              /* the index of the component; NULL if it is not kept */
 };
 
 /* The first island of the batch that ends before island `end`: batches limit the memory. */
-int64_t components_batch_first(const struct dividing *dividing, const struct segments *segments,
-                               int64_t end);
+int64_t components_batch_first(const struct component_setting *dividing,
+                               const struct segments *segments, int64_t end);
 
-/* Divides the islands [first, end) of segments with runs. Where the user gives maps of the noise,
- * and where islands were found in other pixels, sets the islands' peaks and moments. Clear the
- * result also after an error. */
-enum srcfind_status components_find(const struct dividing *dividing,
+/* Divides the islands [first, end) of segments with runs. Sets their peaks and moments, too, if the
+ * user gives maps of the noise, or another image was searched. Clear the result also after an
+ * error. */
+enum srcfind_status components_find(const struct component_setting *dividing,
                                     const struct segments *segments, int64_t first, int64_t end,
                                     struct threads *threads, struct components *components,
                                     struct error *error);

@@ -1,3 +1,18 @@
+/* How several Gaussians are measured as one source.
+ *
+ * 1. sum_moments: total flux, centre and second moments of the sum, in closed form.
+ * 2. find_highest: the highest value of the island's model, at the centres of the Gaussians and
+ *    after five steps of Newton from each, within its half maximum.
+ * 3. Errors: the derivatives of these seven quantities by the parameters of all components
+ *    (differentiate_moments, differentiate_peak); fit_covariance.c turns them to a covariance for
+ *    each part that the Gaussians are in. Parts are independent, so covariances add up.
+ * 4. set_errors turns the covariance from the frame to pixels; Gaussians with the beam's shape add
+ *    the errors that a free shape would have had.
+ *
+ * Always: components of a part that belong to other sources count in its covariance, since they
+ * were fitted together. The peak does not change as its position does: the model is flat there.
+ *
+ * Cost: fit_covariance.c for each part. */
 #include "measure/composite.h"
 
 #include <string.h>
@@ -36,11 +51,11 @@ static void sum_moments(const struct members *m, struct composite *c) {
     c->y /= c->total;
     for (int64_t i = 0; i < m->n; i++) {
         const struct gaussian *g = gaussian_of(m, i);
-        const struct tensor own = tensor_inverse(&g->form);
+        const struct tensor moments = tensor_inverse(&g->form);
         const double share = total_of(g) / c->total, dx = g->x - c->x, dy = g->y - c->y;
-        c->second.xx += share * (own.xx + dx * dx);
-        c->second.yy += share * (own.yy + dy * dy);
-        c->second.xy += share * (own.xy + dx * dy);
+        c->second.xx += share * (moments.xx + dx * dx);
+        c->second.yy += share * (moments.yy + dy * dy);
+        c->second.xy += share * (moments.xy + dx * dy);
     }
 }
 
@@ -55,8 +70,8 @@ static void take_if_higher(const struct model *model, double x, double y, struct
     c->y_highest = y;
 }
 
-/* One step from (*x, *y) to where the gradient is 0. False where the model has no maximum there, or
- * beyond the half maximum of the Gaussian: what is there is another's. */
+/* Moves (*x, *y) one step to where the gradient is 0. False if the model has no maximum there, or
+ * beyond the half maximum of the Gaussian, where other Gaussians are. */
 static bool step(const struct model *model, const struct gaussian *g, double *x, double *y) {
     const struct model_slope s = model_slope_at(model, *x, *y);
     const double determinant = tensor_determinant(&s.second);
@@ -84,8 +99,8 @@ static void find_highest(const struct members *m, const struct model *model, str
 
 /* --- errors --- */
 
-/* The sum in the frame of the fit, where the values are in units of `unit` of the map: the highest
- * peak, so that squares neither overflow nor vanish. */
+/* The sum in the frame of the fit. Values are in units of the highest peak, `unit` of the map, so
+ * that squares neither overflow nor vanish. */
 struct frame_sum {
     double unit;
     double total, u, v;
@@ -119,7 +134,7 @@ static void differentiate_moments(const struct frame_sum *sum, const double *val
     const double uu = r / determinant, vv = p / determinant, uv = -q / determinant;
     const double total = 2 * M_PI * value[FIT_PEAK] / sqrt(determinant), share = total / sum->total;
     const double du = value[FIT_U] - sum->u, dv = value[FIT_V] - sum->v;
-    /* of the Gaussian's own total and second moments */
+    /* derivatives of the Gaussian's total and second moments */
     const double of_total[FIT_PARAMETERS] = {
         total / value[FIT_PEAK], 0, 0, -0.5 * total * uu, -total * uv, -0.5 * total * vv};
     const double of_uu[FIT_PARAMETERS] = {0, 0, 0, -uu * uu, -2 * uu * uv, -uv * uv};
@@ -139,8 +154,8 @@ static void differentiate_moments(const struct frame_sum *sum, const double *val
     }
 }
 
-/* The derivatives of the model at its highest point. That it moves does not matter: the model is
- * flat there. */
+/* The derivatives of the model at its highest point. The motion of this point adds nothing: the
+ * model is flat there. */
 static void differentiate_peak(const struct frame_sum *sum, const double *value,
                                struct fit_gradient *g) {
     const double du = sum->u_highest - value[FIT_U], dv = sum->v_highest - value[FIT_V];
@@ -153,7 +168,7 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
     memcpy(g->of[QUANTITY_PEAK], of, sizeof of);
 }
 
-/* Adds the covariance of a part that Gaussians of the source are in. */
+/* Adds the covariance of a part with Gaussians of the source. */
 static bool add_part(const struct island_fit *fit, const struct fit_frame *frame,
                      const struct fit_frame *noise, int64_t part, const struct fit_set *fitted,
                      const struct members *m, const struct frame_sum *sum,
@@ -167,12 +182,12 @@ static bool add_part(const struct island_fit *fit, const struct fit_frame *frame
     for (int64_t i = 0; i < m->n; i++) {
         const struct fitted_source *source = &m->fitted->source[m->member[i]];
         if (source->part == part)
-            differentiate_moments(sum, set.value[source->place], &gradients[source->place]);
+            differentiate_moments(sum, set.value[source->in_set], &gradients[source->in_set]);
     }
     return fit_covariance_add(fit, part, frame, noise, &set, gradients, covariance);
 }
 
-/* Whether a Gaussian before the i-th is in the same part. */
+/* Whether an earlier Gaussian of the source is in the part of the i-th. */
 static bool is_part_before(const struct members *m, int64_t i) {
     for (int64_t k = 0; k < i; k++)
         if (m->fitted->source[m->member[k]].part == m->fitted->source[m->member[i]].part)
@@ -180,7 +195,7 @@ static bool is_part_before(const struct members *m, int64_t i) {
     return false;
 }
 
-/* Turns the covariance from the frame to pixels, and from noise of one unit to that of 1. */
+/* Turns the covariance from the frame to pixels, and from noise of rms `unit` to rms 1. */
 static void set_errors(const struct fit_frame *f, double unit,
                        double covariance[QUANTITIES][QUANTITIES], struct composite *c) {
     /* pixels of (u, v), and of the moments (uu, vv, uv) */
@@ -203,9 +218,9 @@ static void set_errors(const struct fit_frame *f, double unit,
                                       covariance[QUANTITY_UU + i][QUANTITY_UU + j];
 }
 
-/* Adds the errors that the second moments of a Gaussian of the beam's shape would have with a free
- * shape, as uncertainty_of_fit has them for one that is alone: else the width across the line of
- * two points had none. */
+/* Adds the errors that the second moments of a Gaussian with the beam's shape would have with a
+ * free shape, as uncertainty_of_fit does for a lone Gaussian: else two points would have no error
+ * of the width across their line. */
 static void add_shape_errors(const struct fitted_source *source, const struct fit_frame *noise,
                              struct composite *c) {
     const struct gaussian *g = &source->gaussian;

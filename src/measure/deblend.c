@@ -124,7 +124,7 @@ static void number_sources(const struct division *d, struct deblended *result) {
         result->peak[result->n++] = pixel;
     }
     for (int64_t i = 0; i < n; i++)
-        result->owner[i] = number[root_of(d->into, d->branch[i])];
+        result->source_of[i] = number[root_of(d->into, d->branch[i])];
 }
 
 /* Sets the snr of each source and of the island. */
@@ -132,7 +132,7 @@ static void find_snr(const struct island_pixels *p, double threshold, struct deb
     for (int32_t k = 0; k < result->n; k++)
         result->snr[k] = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        double *const snr = &result->snr[result->owner[i]];
+        double *const snr = &result->snr[result->source_of[i]];
         *snr = fmax(*snr, island_above(p, i) / p->rms[i]);
     }
     for (int32_t k = 0; k < result->n; k++)
@@ -162,9 +162,9 @@ bool deblend(const struct island_pixels *pixels, double threshold, double contra
     const size_t n = (size_t)pixels->n;
     *result = (struct deblended){0};
     int32_t *memory = pixels->n < INT32_MAX ? malloc(7 * n * sizeof *memory + 1) : NULL;
-    result->owner = memory ? arena_take(arena, n, sizeof *result->owner) : NULL;
+    result->source_of = memory ? arena_take(arena, n, sizeof *result->source_of) : NULL;
     result->peak = memory ? arena_take(arena, n, sizeof *result->peak) : NULL;
-    const bool ok = result->owner && result->peak;
+    const bool ok = result->source_of && result->peak;
     if (ok)
         divide(pixels, threshold, contrast, memory, result);
     free(memory);

@@ -23,16 +23,16 @@ static inline double island_above(const struct island_pixels *p, int64_t i) {
     return (double)p->value[i] - p->background[i];
 }
 
-/* Which source each pixel belongs to, from 0; and the index of each source's highest pixel. Sources
- * are in the falling order of their peaks. */
+/* The source of each pixel, from 0, and the index of each source's highest pixel. Sources are in
+ * the falling order of their peaks. */
 struct deblended {
-    int32_t *owner;
+    int32_t *source_of;
     int32_t *peak;
     int32_t n;
     double *snr;       /* of each source: the largest (value - background) / rms of its pixels */
     double island_snr; /* the largest of them */
     int32_t n_added;   /* of them, the last ones: starts of Gaussians that a second fit adds, which
-                          own no pixel (flux_check.h); 0 as deblend makes it */
+                          own no pixel (flux_check.h); 0 from deblend */
 };
 
 /* A branch that meets a higher one ends there. It is a source if its peak is at least contrast x

@@ -1,3 +1,19 @@
+/* How the errors of a composite follow from the fits of a part: the sandwich A^-1 B A^-1 of
+ * fit_covariance.h, without a matrix B.
+ *
+ * 1. make_beam tabulates the autocorrelation of the noise, to 4 beam sigmas, and chooses the
+ *    pixels: in a wide beam every few columns and rows, two a sigma.
+ * 2. list_pixels takes the pixels with the weights of the core (step 5 of the fit).
+ * 3. make_matrix sums A over the pixels; Cholesky gives A^-1 times the gradient of each of seven
+ *    quantities.
+ * 4. make_fields: the change of each quantity by the noise of each pixel; correlate sums products
+ *    of the fields of two pixels times the correlation of their noise.
+ *
+ * Always: a pair of nearly equal Gaussians has no errors apart, but their sum has: the diagonal of
+ * A is larger by a millionth.
+ *
+ * Cost: pixels x (parameters)^2 / 2 for A; for B each pixel meets some 200 neighbours at most, 7
+ * products each. */
 #include "measure/fit_covariance.h"
 
 #include <stdlib.h>
@@ -7,18 +23,18 @@ enum {
     FIXED = 3, /* parameters of a component that keeps the beam's shape: peak, u, v */
 };
 
-/* Beam sigmas, beyond which the noise counts as independent: the beam is 3e-4 of its peak there. */
+/* Beam sigmas beyond which noise counts as independent: the beam is 3e-4 of its peak there. */
 static const double CORRELATED = 4;
 
-/* Sums have a pixel in so many beam sigmas, at least: more of them tell nothing more of what is as
- * smooth as the beam. */
+/* Beam sigmas between the pixels of the sums, at most: everything is as smooth as the beam, and
+ * more pixels would tell nothing more. */
 static const double SPACING = 0.5;
 
-/* As in the fit: the least weight of a pixel of the core. */
+/* The least weight of a pixel of the core, as in the fit. */
 static const double LEAST_CORE = 0.02;
 
-/* A pixel of the part: its position in the image and in the frame, and its weighted derivatives
- * along the solutions of all quantities. */
+/* A pixel of the part: its position in the image and in the frame; field: the change of each
+ * quantity by its noise. */
 struct pixel {
     int32_t x, y;
     double u, v;
@@ -35,8 +51,8 @@ struct covariance {
     int32_t step_x, step_y; /* pixels are columns and rows that are multiples of these */
     struct pixel *pixels;   /* in the order of the image */
     int64_t n;
-    int32_t half_x, half_y; /* offsets of pixels whose noise is not independent: -half ... half */
-    double *beam;           /* steps; and the autocorrelation of the noise there, row by row */
+    int32_t half_x, half_y; /* pixels at offsets of -half ... half steps have correlated noise; */
+    double *beam;           /* the autocorrelation at these offsets, row by row */
     double matrix[COLUMNS][COLUMNS];    /* A; then its lower triangular factor */
     double solved[QUANTITIES][COLUMNS]; /* the gradients; then A^-1 gradient */
 };
@@ -68,7 +84,7 @@ static double core_weight(const struct covariance *c, double u, double v) {
     return weight > LEAST_CORE ? weight * weight : 0;
 }
 
-/* Lists the pixels that the fit of the core has; all of the part where these are too few. */
+/* Lists the pixels of the core or, if they are too few, all pixels of the part. */
 static bool list_pixels(struct covariance *c, const struct island_fit *fit,
                         const struct fit_part *part) {
     int64_t n_core = 0;
@@ -142,8 +158,8 @@ static void make_matrix(struct covariance *c) {
     }
 }
 
-/* Two Gaussians that are nearly the same have no errors of their own, but their sum has: a diagonal
- * that is larger by a millionth settles what the pixels do not tell. */
+/* Factorises the matrix, its diagonal enlarged by a millionth: two Gaussians that are nearly the
+ * same have no errors apart, but their sum has. */
 static void factorise(struct covariance *c) {
     for (int a = 0; a < c->n_columns; a++) {
         c->matrix[a][a] *= 1 + 1e-6;
@@ -210,8 +226,8 @@ static int64_t first_from(const struct covariance *c, int64_t y, int64_t x) {
     return low;
 }
 
-/* Adds the pixels of a row from `at` on to what the noise that pixel p has in common with them does
- * to each quantity. beam: of this row, at the offset 0. */
+/* Adds, for the pixels of a row from `at` on, their fields times the correlation of their noise
+ * with pixel p's. beam: the row of the autocorrelation, at the offset 0. */
 static void correlate_row(const struct covariance *c, const struct pixel *p, int64_t at,
                           const double *beam, double *common) {
     const int32_t y = c->pixels[at].y;
@@ -223,7 +239,7 @@ static void correlate_row(const struct covariance *c, const struct pixel *p, int
     }
 }
 
-/* Adds the products of pixel p. */
+/* Adds the products of pixel p with all pixels of correlated noise. */
 static void correlate(const struct covariance *c, const struct pixel *p,
                       double covariance[QUANTITIES][QUANTITIES]) {
     double common[QUANTITIES] = {0};
@@ -239,7 +255,7 @@ static void correlate(const struct covariance *c, const struct pixel *p,
             covariance[a][b] += p->field[a] * common[b];
 }
 
-/* Chooses the pixels, and makes the autocorrelation. */
+/* Chooses the steps between pixels, and makes the autocorrelation. */
 static bool make_beam(struct covariance *c) {
     const struct fit_frame *f = c->noise;
     const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */

@@ -1,19 +1,32 @@
+/* How sources and pixels of an island are divided into parts that are fitted together.
+ *
+ * 1. fit_parts_effort: at most 8 sources a part; 4 in crowded islands and second fits.
+ * 2. make_parts halves a range of sources and pixels along the longer side of its peaks, in the
+ *    middle of the sources, until each range is small enough. A pixel goes to the side of the
+ *    dividing line on which it is.
+ * 3. colour_parts: parts that touch get different colours, by a greedy choice in the order of the
+ *    parts. Parts of one colour are fitted at the same time.
+ *
+ * Always: each source and each pixel is in one part; within a part both are in their order. So
+ * neither threads nor memory change the parts.
+ *
+ * Cost: sorting, n log^2 n for n sources; borders are at most two a pixel. */
 #include "measure/fit_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CROWD = 128,        /* sources of an island, more than which are a crowd; */
-    CROWDED_PIXELS = 8, /* its pixels a source, fewer than which make one of a few, too */
-    SMALL_GROUP = 4     /* of a crowd, and of second fits */
+    CROWD = 128,        /* an island with more sources is crowded, */
+    CROWDED_PIXELS = 8, /* and one with fewer pixels a source, too */
+    SMALL_GROUP = 4     /* most sources of a part of a crowded island or a second fit */
 };
 
 struct fit_effort fit_parts_effort(const struct island_fit *f) {
     const struct fit_limits few = {12, FIT_LIMITS.tolerance};
     const struct fit_limits fewest = {3, FIT_LIMITS.tolerance};
     const int64_t n = f->deblended->n;
-    if (n > FIT_GROUP && (n > CROWD || f->n_own < CROWDED_PIXELS * n))
+    if (n > FIT_GROUP && (n > CROWD || f->n_inside < CROWDED_PIXELS * n))
         return (struct fit_effort){SMALL_GROUP, fewest};
     if (f->deblended->n_added > 0)
         return (struct fit_effort){SMALL_GROUP, few};
@@ -26,10 +39,10 @@ struct fit_effort fit_parts_effort(const struct island_fit *f) {
 /* The position of a source's peak along x or y. */
 static int32_t position_of(const struct island_fit *f, int32_t source, bool along_y) {
     const int32_t pixel = f->deblended->peak[source];
-    return along_y ? f->own->y[pixel] : f->own->x[pixel];
+    return along_y ? f->island->y[pixel] : f->island->x[pixel];
 }
 
-/* Sources and pixels that are not in parts yet, which are to be divided. */
+/* Sources and pixels that are still to be divided. */
 struct range {
     int64_t first_source, n_sources, first_pixel, n_pixels;
 };
@@ -47,8 +60,8 @@ static bool is_higher_than_wide(const struct island_fit *f, const struct range *
     return high[1] - low[1] > high[0] - low[0];
 }
 
-/* Numbers that are sorted by the first one: the position of a source along the axis that is
- * divided, and the source; or two parts that touch, the higher one first. */
+/* Two numbers, sorted by the first: a position along an axis, and the source there; or two parts
+ * that touch, the higher one first. */
 struct pair {
     int32_t first, second;
 };
@@ -63,12 +76,12 @@ static int compare_pairs(const void *a, const void *b) {
 /* The number of sorted sources in the first half: nearest to n / 2, but not between equal
  * positions.
  */
-static int64_t find_middle(const struct pair *placed, int64_t n) {
+static int64_t find_middle(const struct pair *sorted, int64_t n) {
     for (int64_t step = 0; step < n; step++) {
         const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && placed[left - 1].first < placed[left].first)
+        if (left > 0 && sorted[left - 1].first < sorted[left].first)
             return left;
-        if (right < n && placed[right - 1].first < placed[right].first)
+        if (right < n && sorted[right - 1].first < sorted[right].first)
             return right;
     }
     return n / 2;
@@ -93,18 +106,18 @@ static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool a
 }
 
 /* Divides a range in two at the middle of its sources, along its longer side. */
-static void divide_range(struct island_fit *f, const struct range *r, struct pair *placed,
+static void divide_range(struct island_fit *f, const struct range *r, struct pair *sorted,
                          int32_t *scratch, struct range *left, struct range *right) {
     const bool along_y = is_higher_than_wide(f, r);
     for (int64_t i = 0; i < r->n_sources; i++) {
         const int32_t source = f->sources[r->first_source + i];
-        placed[i] = (struct pair){position_of(f, source, along_y), source};
+        sorted[i] = (struct pair){position_of(f, source, along_y), source};
     }
-    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_pairs);
+    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_pairs);
     for (int64_t i = 0; i < r->n_sources; i++)
-        f->sources[r->first_source + i] = placed[i].second;
-    const int64_t n = find_middle(placed, r->n_sources);
-    const int64_t twice = (int64_t)placed[n - 1].first + placed[n].first;
+        f->sources[r->first_source + i] = sorted[i].second;
+    const int64_t n = find_middle(sorted, r->n_sources);
+    const int64_t twice = (int64_t)sorted[n - 1].first + sorted[n].first;
     const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
     *left = (struct range){r->first_source, n, r->first_pixel, n_left};
     *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
@@ -124,9 +137,8 @@ static void add_part(struct island_fit *f, const struct range *r) {
         (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels, 0};
 }
 
-/* Divides all sources into parts that are fitted together. ranges has room for one range a source.
- */
-static void make_parts(struct island_fit *f, struct range *ranges, struct pair *placed,
+/* Divides all sources into parts. ranges has room for one range a source. */
+static void make_parts(struct island_fit *f, struct range *ranges, struct pair *sorted,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
     int64_t n = 1;
@@ -136,7 +148,7 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
         if (range.n_sources <= most) {
             add_part(f, &range);
         } else {
-            divide_range(f, &range, placed, scratch, &ranges[n + 1], &ranges[n]);
+            divide_range(f, &range, sorted, scratch, &ranges[n + 1], &ranges[n]);
             n += 2;
         }
     }
@@ -144,7 +156,7 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
 
 /* --- colours --- */
 
-/* Adds the border between two pixels, if they are of different parts. */
+/* Adds the border between two pixels of different parts. Returns the number of borders. */
 static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
                           int64_t n) {
     const int32_t a = f->part_of[i], b = f->part_of[j];
@@ -153,29 +165,30 @@ static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, stru
     return n;
 }
 
-/* Lists the borders between the island's own pixels and those on their right and above them, often
- * more than once. Returns their number, at most two a pixel. */
+/* Lists the borders between pixels of the island and their right and upper neighbours, often more
+ * than once. Returns their number, at most two a pixel. */
 static int64_t list_borders(const struct island_fit *f, struct pair *borders) {
     const struct fit_pixel *const p = f->pixels;
     int64_t n = 0;
-    for (int64_t i = 0, above = 0; i < f->n_own; i++) {
-        if (i + 1 < f->n_own && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
+    for (int64_t i = 0, above = 0; i < f->n_inside; i++) {
+        if (i + 1 < f->n_inside && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
             n = add_border(f, i, i + 1, borders, n);
-        while (above < f->n_own &&
+        while (above < f->n_inside &&
                (p[above].y <= p[i].y || (p[above].y == p[i].y + 1 && p[above].x < p[i].x)))
             above++;
-        if (above < f->n_own && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
+        if (above < f->n_inside && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
             n = add_border(f, i, above, borders, n);
     }
     return n;
 }
 
-enum { COLOURS = 64 }; /* far more than parts of a plane need */
+enum { COLOURS = 64 }; /* far more than needed: parts lie in a plane */
 
-/* Gives each part the first colour that no part before it has which it touches. Two groups that are
- * fitted at the same time would both claim what is between them, and then both leave it. */
+/* Gives each part the first colour that no earlier part has that it touches. Two touching parts
+ * that are fitted at the same time would both claim the emission between them, and then both leave
+ * it. */
 static bool colour_parts(struct island_fit *f) {
-    struct pair *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
+    struct pair *borders = malloc((2 * (size_t)f->n_inside + 1) * sizeof *borders);
     if (!borders)
         return false;
     const int64_t n = list_borders(f, borders);
@@ -198,17 +211,17 @@ static bool colour_parts(struct island_fit *f) {
 bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct pair *placed = malloc(n * sizeof *placed);
+    struct pair *sorted = malloc(n * sizeof *sorted);
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
-    const bool ok = ranges && placed && scratch;
+    const bool ok = ranges && sorted && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)
         f->order[i] = (int32_t)i;
     for (int32_t i = 0; i < f->deblended->n; i++)
         f->sources[i] = i;
     if (ok)
-        make_parts(f, ranges, placed, scratch);
+        make_parts(f, ranges, sorted, scratch);
     free(ranges);
-    free(placed);
+    free(sorted);
     free(scratch);
     if (!ok || f->n_parts == 1)
         return ok;

@@ -5,17 +5,18 @@
 
 #include "measure/uncertainty.h"
 
-static const double LEAST_ERRORS = 10; /* of an island's flux, from which on it is checked */
-static const double MOST_FLUX = 1.5;   /* of the Gaussians / of the island, corrected */
-static const double BESIDE = 1.5;      /* pixels, from a centre to that of an island's pixel */
+static const double LEAST_ERRORS = 10; /* errors: an island with more flux is checked */
+static const double MOST_FLUX = 1.5; /* most flux of the Gaussians / corrected flux of the island */
+static const double BESIDE = 1.5;    /* pixels, from a centre to that of an island's pixel */
 
 /* Starts of the second fit. With these numbers no island of 944 with rings, discs, arcs, jets,
  * exponentials, bubbles and haloes stays without a fit, and residuals are a tenth lower than those
  * of the first fits. Peaks 1.5 beams apart are fainter, take the shape of the beam, and leave more.
  */
-static const double APART = 2;    /* beams between them, */
-static const double AN_AREA = 16; /* or more: the island is not more than so many squares of that */
-static const double WIDEST = 1.5; /* width of a Gaussian / the distance between them */
+static const double APART = 2; /* beams between peaks, */
+static const double AN_AREA =
+    16; /* or more: so many squares of this distance are an island at most */
+static const double WIDEST = 1.5; /* most width of a Gaussian / the distance between peaks */
 
 /* --- the check --- */
 
@@ -38,7 +39,7 @@ static bool is_supported(const struct island_fit *fit, const struct fit_frame *f
     const struct gaussian g = gaussian_of_fit(frame, c, 1, 0, 0);
     const struct gaussian circle = circle_around(g.x, g.y, BESIDE);
     int64_t n = 0;
-    island_fit_for_each_pixel(&circle, fit->pixels, fit->n_own, count_pixel, &n);
+    island_fit_for_each_pixel(&circle, fit->pixels, fit->n_inside, count_pixel, &n);
     return n > 0;
 }
 
@@ -74,7 +75,7 @@ bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_
 /* The sum over the island's own pixels, in units of the rms, as that of the Gaussians is. */
 static double sum_of_pixels(const struct island_fit *fit) {
     double sum = 0;
-    for (int64_t i = 0; i < fit->n_own; i++)
+    for (int64_t i = 0; i < fit->n_inside; i++)
         sum += fit->pixels[i].value;
     return sum;
 }
@@ -99,7 +100,7 @@ bool flux_check_holds(const struct flux_check *check, const struct island_fit *f
         return true;
     const double sum = sum_of_pixels(fit);
     const double kept = 1 - check->island / fit->deblended->island_snr;
-    return sum < LEAST_ERRORS * uncertainty_of_sum(&noise, (double)fit->n_own) ||
+    return sum < LEAST_ERRORS * uncertainty_of_sum(&noise, (double)fit->n_inside) ||
            sum_of_gaussians(fit, frame, jobs) <= MOST_FLUX * sum / kept;
 }
 
@@ -140,25 +141,25 @@ static void choose(struct choice *choice, int32_t pixel) {
         1, f->ux * p->x + f->uy * p->y, f->vy * p->y, choice->form, 0, choice->form};
     const struct gaussian g = gaussian_of_fit(f, c, 1, 0, 0);
     choice->peak[choice->n++] = pixel;
-    island_fit_for_each_pixel(&g, choice->fit->pixels, choice->fit->n_own, take_pixel, choice);
+    island_fit_for_each_pixel(&g, choice->fit->pixels, choice->fit->n_inside, take_pixel, choice);
 }
 
 /* Chooses the peaks of the island, then the highest of the pixels that these leave, and so on. */
 static void choose_all(struct choice *choice, struct ordered_pixel *ordered) {
     const struct island_fit *fit = choice->fit;
-    for (int64_t i = 0; i < fit->n_own; i++)
+    for (int64_t i = 0; i < fit->n_inside; i++)
         ordered[i] = (struct ordered_pixel){fit->pixels[i].value, (int32_t)i};
-    qsort(ordered, (size_t)fit->n_own, sizeof *ordered, compare_pixels);
+    qsort(ordered, (size_t)fit->n_inside, sizeof *ordered, compare_pixels);
     for (int32_t i = 0; i < fit->deblended->n; i++)
         choose(choice, fit->deblended->peak[i]);
-    for (int64_t i = 0; i < fit->n_own; i++)
+    for (int64_t i = 0; i < fit->n_inside; i++)
         if (!choice->is_taken[ordered[i].pixel])
             choose(choice, ordered[i].pixel);
 }
 
 bool flux_check_add_peaks(const struct island_fit *fit, const struct fit_frame *frame,
                           struct arena *arena, struct deblended *more, double *widest) {
-    const size_t n = (size_t)fit->n_own;
+    const size_t n = (size_t)fit->n_inside;
     const double beam = FIT_FWHM * FIT_FWHM / (frame->ux * frame->vy); /* FWHM^2, in pixels */
     const double apart = fmax(APART, sqrt((double)n / AN_AREA / beam));
     struct ordered_pixel *ordered = malloc(n * sizeof *ordered);

@@ -6,7 +6,7 @@
 
 #include "measure/island_fit.h"
 
-/* What an island's fit is checked by. */
+/* The limits by which an island's fit is checked. */
 struct flux_check {
     double threshold, island; /* of sources and of their islands, in units of the rms */
     double correlated;        /* area over which noise is correlated, in pixels */
@@ -18,9 +18,9 @@ struct flux_check {
 bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
                                  struct fit_job *jobs);
 
-/* Whether the Gaussians of an island's jobs have together at most 1.5 times the island's flux,
- * corrected for what lies below the island threshold as that of a Gaussian. True also of islands
- * whose flux is less than ten errors, and where the island threshold is not the lower one. */
+/* Whether the Gaussians of an island have together at most 1.5 times its flux, which is corrected
+ * for the flux below the island threshold as if it were one Gaussian. True also if the flux is less
+ * than ten errors, or the island threshold is not below the detection threshold. */
 bool flux_check_holds(const struct flux_check *check, const struct island_fit *fit,
                       const struct fit_frame *frame, const struct fit_job *jobs);
 

@@ -19,17 +19,17 @@ bool forced_is_inside(const struct pixel_source *image, double x, double y) {
 /* Sets the moments of the shapes that are held. */
 static enum srcfind_status hold_shapes(struct forced *f, struct error *error) {
     double x[AT_ONCE], y[AT_ONCE];
-    struct srcfind_beam own[AT_ONCE];
+    struct srcfind_beam intrinsic[AT_ONCE];
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t first = 0; status == SRCFIND_OK && first < f->n; first += AT_ONCE) {
         const int n = (int)(f->n - first < AT_ONCE ? f->n - first : AT_ONCE);
         for (int i = 0; i < n; i++) {
             x[i] = f->positions[first + i].x;
             y[i] = f->positions[first + i].y;
-            own[i] = f->positions[first + i].own;
+            intrinsic[i] = f->positions[first + i].intrinsic;
         }
-        status = held_shapes_moments(f->view->image->wcs, f->view->metadata, &f->beam, n, x, y, own,
-                                     f->moments + first, error);
+        status = held_shapes_moments(f->view->image->wcs, f->view->metadata, &f->beam, n, x, y,
+                                     intrinsic, f->moments + first, error);
     }
     return status;
 }
@@ -41,8 +41,8 @@ enum srcfind_status forced_begin(struct forced *f, struct error *error) {
     f->moments = arrays_allocate(f->n, sizeof *f->moments);
     f->places = arrays_allocate(f->n, sizeof *f->places);
     f->known = arrays_allocate(f->n, sizeof *f->known);
-    f->found = arrays_allocate(f->n, sizeof *f->found);
-    if (!f->moments || !f->places || !f->known || !f->found)
+    f->amplitudes = arrays_allocate(f->n, sizeof *f->amplitudes);
+    if (!f->moments || !f->places || !f->known || !f->amplitudes)
         return error_memory(error, MEASURING);
     for (int64_t i = 0; i < f->n; i++)
         f->moments[i] = none;
@@ -61,12 +61,12 @@ enum srcfind_status forced_fit(struct forced *f, struct threads *threads, struct
     const struct places_setting setting = {
         .pixels = f->pixels, .frame = f->frame, .residuals = f->residuals};
     places_sort(f->places, f->n_places, f->frame);
-    return places_fit(&setting, f->places, f->n_places, threads, f->known, f->found, error);
+    return places_fit(&setting, f->places, f->n_places, threads, f->known, f->amplitudes, error);
 }
 
 void forced_clear(struct forced *f) {
     free(f->moments);
     free(f->places);
     free(f->known);
-    free(f->found);
+    free(f->amplitudes);
 }

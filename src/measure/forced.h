@@ -10,7 +10,7 @@
  * point. */
 struct forced_position {
     double x, y;
-    struct srcfind_beam own;
+    struct srcfind_beam intrinsic;
 };
 
 /* An image, and the positions that are measured there; then what was found. */
@@ -25,8 +25,8 @@ struct forced {
     struct tensor *moments; /* of the shape at each position; NaN: none */
     struct place *places;   /* of positions in the image; `row` is the position's index */
     int64_t n_places;
-    struct place_pixels *known; /* of each place, but for twins */
-    struct amplitude *found;    /* the same */
+    struct place_pixels *known;   /* of each place, but for twins */
+    struct amplitude *amplitudes; /* the same */
 };
 
 /* Whether a position is in an image of this size. */

@@ -23,11 +23,11 @@ struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samp
         return *in_samples;
     const double square = (double)(grid->step * grid->step);
     const struct tensor *beam = &grid->beam, *t = in_samples;
-    const struct tensor own = {square * t->xx - grid->variance - beam->xx,
-                               square * t->yy - grid->variance - beam->yy,
-                               square * t->xy - beam->xy};
+    const struct tensor intrinsic = {square * t->xx - grid->variance - beam->xx,
+                                     square * t->yy - grid->variance - beam->yy,
+                                     square * t->xy - beam->xy};
     const double least = LEAST_WIDTH * LEAST_WIDTH * grid->variance;
-    struct axes axes = tensor_axes(&own);
+    struct axes axes = tensor_axes(&intrinsic);
     axes.major = axes.major < least ? least : axes.major; /* NaN stays */
     axes.minor = axes.minor < least ? least : axes.minor;
     const struct tensor without = tensor_of_axes(&axes);

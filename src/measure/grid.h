@@ -1,5 +1,5 @@
-/* Where what is searched lies in the image: the pixels of the image itself, or samples of the
- * smoothed image of a scale. What is measured in samples is turned here to what the image has. */
+/* The grid of a search in the image: its pixels, or the samples of a scale. Measurements in samples
+ * are turned to pixels here. */
 #ifndef GRID_H
 #define GRID_H
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The fitted ones of an island's results. */
+/* The sources of an island that have a Gaussian. */
 struct fitted_gaussians {
     struct gaussian *gaussian;
     int32_t *number; /* of each in the results */
@@ -45,7 +45,7 @@ static struct model_box box_of(const struct fitted_gaussians *list) {
 
 /* --- sources --- */
 
-struct grouping {
+struct source_groups {
     const struct island_fit *fit;
     const struct fit_frame *frame, *noise;
     const struct fit_job *jobs;
@@ -57,7 +57,8 @@ struct grouping {
 };
 
 /* Groups the Gaussians, if there are several. */
-static bool group_fitted(struct grouping *g, const struct group_rule *rule, struct arena *arena) {
+static bool group_fitted(struct source_groups *g, const struct group_rule *rule,
+                         struct arena *arena) {
     struct fitted_gaussians *list = &g->list;
     if (list->n == 0)
         return true;
@@ -68,7 +69,7 @@ static bool group_fitted(struct grouping *g, const struct group_rule *rule, stru
 }
 
 /* Numbers the sources in the order of their first Gaussians, and counts their members. */
-static void number_sources(struct grouping *g) {
+static void number_sources(struct source_groups *g) {
     struct grouped_sources *all = g->grouped;
     for (int64_t k = 0, i = 0; k < g->fitted->n; k++) {
         const bool is_listed = i < g->list.n && g->list.number[i] == k;
@@ -84,7 +85,7 @@ static void number_sources(struct grouping *g) {
     }
 }
 
-static void list_members(struct grouping *g) {
+static void list_members(struct source_groups *g) {
     struct grouped_sources *all = g->grouped;
     int64_t at = 0;
     for (int64_t k = 0; k < all->n; k++) {
@@ -98,7 +99,7 @@ static void list_members(struct grouping *g) {
     }
 }
 
-static bool measure_composites(struct grouping *g, struct arena *arena) {
+static bool measure_composites(struct source_groups *g, struct arena *arena) {
     struct grouped_sources *all = g->grouped;
     for (int64_t k = 0; k < all->n; k++) {
         struct grouped_source *source = &all->source[k];
@@ -122,14 +123,14 @@ static int compare_sources(const void *a, const void *b) {
 }
 
 /* Sorts the sources, and gives each pixel its source. */
-static void sort_sources(struct grouping *g) {
+static void sort_sources(struct source_groups *g) {
     const struct grouped_sources *all = g->grouped;
     qsort(all->source, (size_t)all->n, sizeof *all->source, compare_sources);
     for (int64_t k = 0; k < all->n; k++)
         for (int64_t i = 0; i < all->source[k].n; i++)
             g->source_of[all->members[all->source[k].first + i]] = (int32_t)k;
-    for (int64_t i = 0; i < g->fit->n_own; i++)
-        g->fitted->owner[i] = g->source_of[g->fitted->owner[i]];
+    for (int64_t i = 0; i < g->fit->n_inside; i++)
+        g->fitted->source_of[i] = g->source_of[g->fitted->source_of[i]];
 }
 
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
@@ -139,13 +140,13 @@ bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *
     const size_t n = (size_t)fitted->n;
     *grouped = (struct grouped_sources){.source = arena_take(arena, n, sizeof *grouped->source),
                                         .members = arena_take(arena, n, sizeof *grouped->members)};
-    struct grouping g = {.fit = fit,
-                         .frame = frame,
-                         .noise = noise,
-                         .jobs = jobs,
-                         .fitted = fitted,
-                         .grouped = grouped,
-                         .source_of = arena_take(arena, n, sizeof *g.source_of)};
+    struct source_groups g = {.fit = fit,
+                              .frame = frame,
+                              .noise = noise,
+                              .jobs = jobs,
+                              .fitted = fitted,
+                              .grouped = grouped,
+                              .source_of = arena_take(arena, n, sizeof *g.source_of)};
     if (!grouped->source || !grouped->members || !g.source_of ||
         !list_fitted(fitted, arena, &g.list))
         return false;

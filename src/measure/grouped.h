@@ -19,7 +19,8 @@ struct grouped_sources {
 };
 
 /* Groups the results of a fit, by the tolerance of group.h; drop: tolerance x island threshold x
- * rms. noise: see composite.h. Replaces in fitted->owner each number by that of the source. */
+ * rms. noise: see composite.h. Replaces each number in fitted->source_of by the number of the
+ * grouped source. */
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
                           const struct fit_frame *noise, const struct fit_job *jobs,
                           struct fitted_sources *fitted, const struct group_rule *rule,

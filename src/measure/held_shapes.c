@@ -12,14 +12,14 @@ static bool is_shape(const struct srcfind_beam *b) {
     return isfinite(b->major) && isfinite(b->minor) && b->minor >= 0 && b->major >= b->minor;
 }
 
-struct srcfind_beam held_shape_own(const struct position_shape *shape) {
+struct srcfind_beam held_shape_intrinsic(const struct position_shape *shape) {
     const struct srcfind_beam point = {0};
     if (!is_shape(&shape->size) || !is_shape(&shape->psf))
         return point;
     if (shape->psf.major == 0) {
-        struct srcfind_beam own = shape->size;
-        own.angle = isfinite(own.angle) ? own.angle : 0;
-        return own.major > 0 ? own : point;
+        struct srcfind_beam intrinsic = shape->size;
+        intrinsic.angle = isfinite(intrinsic.angle) ? intrinsic.angle : 0;
+        return intrinsic.major > 0 ? intrinsic : point;
     }
     const struct tensor whole = moments_of(&shape->size), psf = moments_of(&shape->psf);
     const struct tensor rest = {whole.xx - psf.xx, whole.yy - psf.yy, whole.xy - psf.xy};
@@ -33,11 +33,11 @@ struct srcfind_beam held_shape_own(const struct position_shape *shape) {
                                  angle < 180 ? angle : angle - 180};
 }
 
-/* The moments of a shape and the beam, where the Jacobian is known; else those of the beam. Those
- * of an absurdly wide shape are not finite. */
-static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *own,
+/* The moments of a shape convolved with the beam or, without a Jacobian, of the beam. They are not
+ * finite for an absurdly wide shape. */
+static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *intrinsic,
                               const struct jacobian *jacobian) {
-    const struct tensor on_sky = moments_of(own);
+    const struct tensor on_sky = moments_of(intrinsic);
     const struct jacobian to_pixels = jacobian_inverse(jacobian);
     const struct tensor t = jacobian_apply(&to_pixels, &on_sky);
     const bool is_known = isfinite(to_pixels.east_x) && isfinite(to_pixels.east_y) &&
@@ -47,7 +47,7 @@ static struct tensor convolve(const struct tensor *beam, const struct srcfind_be
 
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
                                         const struct tensor *beam, int n, const double *x,
-                                        const double *y, const struct srcfind_beam *own,
+                                        const double *y, const struct srcfind_beam *intrinsic,
                                         struct tensor *moments, struct error *error) {
     enum { POINTS = JACOBIAN_POINTS, AT_ONCE = 128 };
     const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
@@ -59,7 +59,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
         int n_wide = 0;
         for (; i < n && n_wide < AT_ONCE; i++) {
             moments[i] = *beam;
-            if (own[i].major > 0)
+            if (intrinsic[i].major > 0)
                 wide[n_wide++] = i;
         }
         for (int k = 0; k < POINTS * n_wide; k++) {
@@ -70,7 +70,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
             status = wcs_positions(wcs, POINTS * n_wide, at_x, at_y, lon, lat, error);
         for (int k = 0; status == SRCFIND_OK && k < n_wide; k++) {
             const struct jacobian j = jacobian_of(lon + POINTS * k, lat + POINTS * k, step);
-            moments[wide[k]] = convolve(beam, &own[wide[k]], &j);
+            moments[wide[k]] = convolve(beam, &intrinsic[wide[k]], &j);
         }
     }
     return status;

@@ -15,7 +15,7 @@ struct injection {
     double snr;    /* true */
     double flux;   /* true total flux, in the flux unit */
     double x, y;   /* where it is, pixels */
-    double weight; /* of what it stands for: the same for all sources of an image */
+    double weight; /* its weight in bins: the same for all sources of an image */
     bool is_added; /* false: there was no room or no pixel for it */
     bool is_found; /* what follows is known then */
     double ratio;  /* measured / true total flux */
@@ -25,7 +25,7 @@ struct injection {
 /* The widths of the scales of an image and of points; those of many images may differ. */
 enum { INJECTION_WIDTHS = 64 };
 
-/* Those of an image that have room: n_a_width of each width, one width after the other. */
+/* The injections of an image: n_a_width of each width, one width after the other. */
 struct injections {
     struct injection *all;
     int64_t n, n_a_width;

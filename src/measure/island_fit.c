@@ -1,18 +1,37 @@
+/* How an island goes to the fit and back.
+ *
+ * 1. island_fit_make: pixels of the island, then of its margin without blanks and without other
+ *    islands, relative to the highest pixel and in units of the rms there. fit_parts.c divides
+ *    sources and pixels into parts.
+ * 2. island_fit_make_jobs: a job (backend/fit.h) for each part, which starts with the beam's shape
+ *    at each peak. Widths are bounded by the box of its pixels.
+ * 3. The fits of several parts see each other through `others`: island_fit_add_to_others adds the
+ *    model of a part to the pixels of all other parts, island_fit_set_pixels subtracts it
+ *    (sweeps.c).
+ * 4. island_fit_finish: components become Gaussians in pixels and the map's unit. A source of the
+ *    division without a component stays as its pixels. Each pixel goes to the source whose Gaussian
+ *    is highest there; sources are sorted by peak.
+ *
+ * Always: a source that was not fitted keeps its pixels. `others` of a pixel has the models of all
+ * parts but its own, added and subtracted in the order of the parts.
+ *
+ * Cost: 48 bytes a pixel of island and margin; a Gaussian is evaluated only where it reaches, to 6
+ * sigma. */
 #include "measure/island_fit.h"
 
 #include <stdlib.h>
 
 /* --- pixels --- */
 
-static void add_own_pixels(struct island_fit *f) {
-    const struct island_pixels *own = f->own;
-    for (int64_t i = 0; i < own->n; i++)
-        f->pixels[f->n_pixels++] =
-            (struct fit_pixel){island_above(own, i) / f->rms, own->x[i] - f->x, own->y[i] - f->y};
-    f->n_own = f->n_pixels;
+static void add_island_pixels(struct island_fit *f) {
+    const struct island_pixels *island = f->island;
+    for (int64_t i = 0; i < island->n; i++)
+        f->pixels[f->n_pixels++] = (struct fit_pixel){island_above(island, i) / f->rms,
+                                                      island->x[i] - f->x, island->y[i] - f->y};
+    f->n_inside = f->n_pixels;
 }
 
-/* Whether a pixel is above `threshold` x its rms. */
+/* Whether a pixel is above `threshold` x its rms, and so belongs to an island. */
 static bool is_exceeded(const struct run_pixels *pixels, int64_t at, double threshold) {
     const struct noise_at noise = {pixels->background[at], pixels->rms[at]};
     return noise_is_exceeded(noise, threshold, pixels->value[at]);
@@ -42,20 +61,20 @@ static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources,
     return f->pixels && f->order && f->part_of && f->sources && f->parts;
 }
 
-bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
+bool island_fit_make(struct island_fit *fit, const struct island_pixels *island,
                      const struct deblended *deblended, const struct margin_pixels *margin,
                      double threshold, struct arena *arena) {
     const int32_t highest = deblended->peak[0];
-    *fit = (struct island_fit){.own = own,
+    *fit = (struct island_fit){.island = island,
                                .deblended = deblended,
-                               .x = own->x[highest],
-                               .y = own->y[highest],
-                               .rms = own->rms[highest],
+                               .x = island->x[highest],
+                               .y = island->y[highest],
+                               .rms = island->rms[highest],
                                .widest = INFINITY};
-    const int64_t n = own->n + margin->margin->n_pixels;
+    const int64_t n = island->n + margin->margin->n_pixels;
     if (n > INT32_MAX || !allocate(fit, n, deblended->n, arena))
         return false;
-    add_own_pixels(fit);
+    add_island_pixels(fit);
     add_margin_pixels(fit, margin, threshold);
     return fit_parts_make(fit, arena);
 }
@@ -102,7 +121,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
         for (int64_t i = 0; i < part->n_pixels; i++) {
             const int32_t pixel = fit->order[part->first_pixel + i];
             pixels[job->first + i] = fit->pixels[pixel];
-            job->n_inside += pixel < fit->n_own;
+            job->n_inside += pixel < fit->n_inside;
         }
         job->n_pixels = part->n_pixels <= FIT_MOST_PIXELS ? (int32_t)part->n_pixels : 0;
         job->widest = fmin(widest_of(frame, pixels + job->first, job->n_pixels), fit->widest);
@@ -145,7 +164,7 @@ void island_fit_for_each_pixel(const struct gaussian *g, const struct fit_pixel 
 
 /* --- groups --- */
 
-/* What a component adds to the pixels of other parts. */
+/* The model of a component that is added to the pixels of other parts. */
 struct addition {
     const int32_t *part_of;
     int64_t part; /* whose component it is */
@@ -160,13 +179,13 @@ static void add_other(void *context, int64_t i, double value) {
 
 void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
                               int64_t k, const struct fit_job *job, double sign) {
-    const int64_t n_own = fit->n_own;
-    struct addition own = {fit->part_of, k, sign, fit->others};
-    struct addition margin = {fit->part_of + n_own, k, sign, fit->others + n_own};
+    const int64_t n_inside = fit->n_inside;
+    struct addition inside = {fit->part_of, k, sign, fit->others};
+    struct addition margin = {fit->part_of + n_inside, k, sign, fit->others + n_inside};
     for (int i = 0; i < job->set.n; i++) {
         const struct gaussian g = gaussian_of_fit(frame, job->set.value[i], 1, 0, 0);
-        island_fit_for_each_pixel(&g, fit->pixels, n_own, add_other, &own);
-        island_fit_for_each_pixel(&g, fit->pixels + n_own, fit->n_pixels - n_own, add_other,
+        island_fit_for_each_pixel(&g, fit->pixels, n_inside, add_other, &inside);
+        island_fit_for_each_pixel(&g, fit->pixels + n_inside, fit->n_pixels - n_inside, add_other,
                                   &margin);
     }
 }
@@ -181,66 +200,59 @@ void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct
 
 /* --- results --- */
 
-/* A source before it is sorted. */
-struct ranked {
-    struct fitted_source source;
-    int32_t number; /* in the order in which they were found */
-};
-
-static int compare_ranked(const void *a, const void *b) {
-    const struct ranked *left = a, *right = b;
-    const double a_peak = left->source.peak, b_peak = right->source.peak;
-    return a_peak != b_peak ? (a_peak < b_peak) - (a_peak > b_peak)
-                            : (left->number > right->number) - (left->number < right->number);
+static int compare_fitted(const void *a, const void *b) {
+    const struct fitted_source *left = a, *right = b;
+    return left->peak != right->peak
+               ? (left->peak < right->peak) - (left->peak > right->peak)
+               : (left->number > right->number) - (left->number < right->number);
 }
 
 /* The results of an island's jobs. */
-struct finishing {
+struct fit_results {
     const struct island_fit *fit;
-    struct ranked *ranked;
+    struct fitted_source *source; /* of the result; n so far */
     int64_t n;
-    int32_t *of_deblended; /* the source that a deblended one became */
+    int32_t *of_deblended; /* the source that each deblended source became */
     bool *is_kept;         /* whether a deblended source was not fitted, and keeps its pixels */
-    double *model;         /* of each own pixel, in units of the rms */
-    double *highest;       /* the highest Gaussian there */
-    int32_t *owner;
+    double *model;         /* the model at each pixel of the island, in units of the rms */
+    double *highest;       /* the highest Gaussian at each pixel */
+    int32_t *source_of;
     int32_t now; /* the source that is added */
 };
 
-/* Adds a component of a job. What it lost is what its own shape had more than the beam's, where
- * step 4 took the beam's. deblended: the source that the component comes from; -1 if it was added.
+/* Adds component i of a job. lost: the flux that its free shape had more than the beam's shape,
+ * which step 4 chose. deblended: the source of the division that it comes from; -1: a fit added it.
  */
-static void add_fitted(struct finishing *f, const struct fit_frame *frame,
-                       const struct fit_job *job, int64_t part, int place, int32_t deblended) {
+static void add_fitted(struct fit_results *f, const struct fit_frame *frame,
+                       const struct fit_job *job, int64_t part, int i, int32_t deblended) {
     const struct island_fit *fit = f->fit;
-    const double *const c = job->set.value[place];
-    const bool is_free = job->set.is_free[place];
+    const double *const c = job->set.value[i];
+    const bool is_free = job->set.is_free[i];
     const struct gaussian g = gaussian_of_fit(frame, c, fit->rms, fit->x, fit->y);
     const double *const snr = fit->deblended->snr;
-    f->ranked[f->n] = (struct ranked){
-        .source = {.is_fitted = true,
-                   .has_beam_shape = !is_free,
-                   .lost = is_free ? 0 : fmax(job->flux_before[place] / c[FIT_PEAK] - 1, 0),
-                   .gaussian = g,
-                   .peak = g.peak,
-                   .pix_snr = deblended < 0 ? fit->deblended->island_snr : snr[deblended],
-                   .part = (int32_t)part,
-                   .place = place},
+    f->source[f->n] = (struct fitted_source){
+        .is_fitted = true,
+        .has_beam_shape = !is_free,
+        .lost = is_free ? 0 : fmax(job->flux_before[i] / c[FIT_PEAK] - 1, 0),
+        .gaussian = g,
+        .peak = g.peak,
+        .pix_snr = deblended < 0 ? fit->deblended->island_snr : snr[deblended],
+        .part = (int32_t)part,
+        .in_set = i,
         .number = (int32_t)f->n};
     f->n++;
 }
 
-static void add_not_fitted(struct finishing *f, int32_t deblended) {
+static void add_not_fitted(struct fit_results *f, int32_t deblended) {
     const struct island_fit *fit = f->fit;
-    const double peak = island_above(fit->own, fit->deblended->peak[deblended]);
-    f->ranked[f->n] =
-        (struct ranked){.source = {.peak = peak, .pix_snr = fit->deblended->snr[deblended]},
-                        .number = (int32_t)f->n};
+    const double peak = island_above(fit->island, fit->deblended->peak[deblended]);
+    f->source[f->n] = (struct fitted_source){
+        .peak = peak, .pix_snr = fit->deblended->snr[deblended], .number = (int32_t)f->n};
     f->n++;
     f->is_kept[deblended] = true;
 }
 
-/* Whether a job has a component for source i of its part. */
+/* Whether a job has a component of source i of its part. */
 static bool has_fit(const struct fit_job *job, int64_t i) {
     for (int k = 0; job->is_fitted && k < job->set.n; k++)
         if (job->set.source[k] == i)
@@ -248,14 +260,14 @@ static bool has_fit(const struct fit_job *job, int64_t i) {
     return false;
 }
 
-/* Whether source i of a part is one of the divided island that has no component. */
+/* Whether source i of a part is a source of the division without a component. */
 static bool is_not_fitted(const struct island_fit *fit, const struct fit_part *part,
                           const struct fit_job *job, int64_t i) {
     return island_fit_divided(fit, part, i) >= 0 && !has_fit(job, i);
 }
 
-/* Adds the components of each part, and then its sources without one. */
-static void collect(struct finishing *f, const struct fit_frame *frame,
+/* Adds the components of each part, then its sources without a component. */
+static void collect(struct fit_results *f, const struct fit_frame *frame,
                     const struct fit_job *jobs) {
     for (int64_t k = 0; k < f->fit->n_parts; k++) {
         const struct fit_set *set = &jobs[k].set;
@@ -276,7 +288,7 @@ static void collect(struct finishing *f, const struct fit_frame *frame,
     }
 }
 
-/* How many sources of a part have no component. */
+/* The number of sources of a part without a component. */
 static int32_t count_not_fitted(const struct island_fit *fit, const struct fit_part *part,
                                 const struct fit_job *job) {
     int32_t n = 0;
@@ -286,50 +298,48 @@ static int32_t count_not_fitted(const struct island_fit *fit, const struct fit_p
 }
 
 static void add_to_model(void *context, int64_t i, double value) {
-    struct finishing *f = context;
+    struct fit_results *f = context;
     f->model[i] += value;
-    if (value > f->highest[i] && !f->is_kept[f->fit->deblended->owner[i]]) {
+    if (value > f->highest[i] && !f->is_kept[f->fit->deblended->source_of[i]]) {
         f->highest[i] = value;
-        f->owner[i] = f->now;
+        f->source_of[i] = f->now;
     }
 }
 
-/* Sets owner and model of each own pixel. Where no Gaussian reaches, a pixel stays with its
- * deblended source. */
-static void find_owners(struct finishing *f, const struct fit_frame *frame,
+/* Sets model and source of each pixel of the island. Where no Gaussian reaches, a pixel stays with
+ * its deblended source. */
+static void find_owners(struct fit_results *f, const struct fit_frame *frame,
                         const struct fit_job *jobs) {
     const struct island_fit *fit = f->fit;
-    for (int64_t i = 0; i < fit->n_own; i++)
-        f->owner[i] = f->of_deblended[fit->deblended->owner[i]];
+    for (int64_t i = 0; i < fit->n_inside; i++)
+        f->source_of[i] = f->of_deblended[fit->deblended->source_of[i]];
     f->now = 0;
     for (int64_t k = 0; k < fit->n_parts; k++) {
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
             const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
-            island_fit_for_each_pixel(&g, fit->pixels, fit->n_own, add_to_model, f);
+            island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
         }
         f->now += count_not_fitted(fit, &fit->parts[k], &jobs[k]);
     }
 }
 
-static double residual_rms(const struct finishing *f) {
+static double residual_rms(const struct fit_results *f) {
     const struct island_fit *fit = f->fit;
     double sum = 0;
-    for (int64_t i = 0; i < fit->n_own; i++) {
+    for (int64_t i = 0; i < fit->n_inside; i++) {
         const double residual = fit->pixels[i].value - f->model[i];
         sum += residual * residual;
     }
-    return sqrt(sum / (double)fit->n_own) * fit->rms;
+    return sqrt(sum / (double)fit->n_inside) * fit->rms;
 }
 
-/* Sorts the sources; `rank` has room for their number. */
-static void sort_sources(struct finishing *f, int32_t *rank, struct fitted_sources *result) {
-    qsort(f->ranked, (size_t)f->n, sizeof *f->ranked, compare_ranked);
-    for (int64_t i = 0; i < f->n; i++) {
-        result->source[i] = f->ranked[i].source;
-        rank[f->ranked[i].number] = (int32_t)i;
-    }
-    for (int64_t i = 0; i < f->fit->n_own; i++)
-        result->owner[i] = rank[f->owner[i]];
+/* Sorts the sources; `rank` has room for all of them. */
+static void sort_sources(struct fit_results *f, int32_t *rank, struct fitted_sources *result) {
+    qsort(f->source, (size_t)f->n, sizeof *f->source, compare_fitted);
+    for (int64_t i = 0; i < f->n; i++)
+        rank[f->source[i].number] = (int32_t)i;
+    for (int64_t i = 0; i < f->fit->n_inside; i++)
+        result->source_of[i] = rank[f->source_of[i]];
 }
 
 static int64_t count_sources(const struct island_fit *fit, const struct fit_job *jobs) {
@@ -343,28 +353,28 @@ static int64_t count_sources(const struct island_fit *fit, const struct fit_job 
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_job *jobs, struct arena *arena,
                        struct fitted_sources *result) {
-    const size_t n = (size_t)count_sources(fit, jobs), n_own = (size_t)fit->n_own;
+    const size_t n = (size_t)count_sources(fit, jobs), n_inside = (size_t)fit->n_inside;
     const size_t n_deblended = (size_t)fit->deblended->n;
     *result = (struct fitted_sources){.n = (int64_t)n,
                                       .source = arena_take(arena, n, sizeof *result->source),
-                                      .owner = arena_take(arena, n_own, sizeof *result->owner)};
-    struct finishing f = {.fit = fit,
-                          .ranked = malloc(n * sizeof *f.ranked + 1),
-                          .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
-                          .is_kept = calloc(n_deblended, sizeof *f.is_kept),
-                          .model = calloc(n_own, sizeof *f.model),
-                          .highest = calloc(n_own, sizeof *f.highest),
-                          .owner = result->owner};
+                                      .source_of =
+                                          arena_take(arena, n_inside, sizeof *result->source_of)};
+    struct fit_results f = {.fit = fit,
+                            .source = result->source,
+                            .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
+                            .is_kept = calloc(n_deblended, sizeof *f.is_kept),
+                            .model = calloc(n_inside, sizeof *f.model),
+                            .highest = calloc(n_inside, sizeof *f.highest),
+                            .source_of = result->source_of};
     int32_t *rank = malloc(n * sizeof *rank + 1);
-    const bool ok = result->source && result->owner && f.ranked && f.of_deblended && f.is_kept &&
-                    f.model && f.highest && rank;
+    const bool ok = result->source && result->source_of && f.of_deblended && f.is_kept && f.model &&
+                    f.highest && rank;
     if (ok) {
         collect(&f, frame, jobs);
         find_owners(&f, frame, jobs);
         result->residual_rms = residual_rms(&f);
         sort_sources(&f, rank, result);
     }
-    free(f.ranked);
     free(f.of_deblended);
     free(f.is_kept);
     free(f.model);

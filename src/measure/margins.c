@@ -79,15 +79,15 @@ static bool add_run(struct run_list *list, int64_t y, int64_t x0, int64_t x1) {
 }
 
 /* Adds a row without the island's own runs, each of which is within one of the row's. */
-static bool add_without(const struct run *own, int64_t n_own, const struct run_list *row,
+static bool add_without(const struct run *island, int64_t n_island, const struct run_list *row,
                         struct run_list *margin) {
     int64_t k = 0;
     bool ok = true;
     for (int64_t i = 0; ok && i < row->n; i++) {
         int64_t x = row->runs[i].x0;
-        for (; ok && k < n_own && own[k].x0 <= row->runs[i].x1; k++) {
-            ok = add_run(margin, row->runs[i].y, x, (int64_t)own[k].x0 - 1);
-            x = (int64_t)own[k].x1 + 1;
+        for (; ok && k < n_island && island[k].x0 <= row->runs[i].x1; k++) {
+            ok = add_run(margin, row->runs[i].y, x, (int64_t)island[k].x0 - 1);
+            x = (int64_t)island[k].x1 + 1;
         }
         ok = ok && add_run(margin, row->runs[i].y, x, row->runs[i].x1);
     }
@@ -105,28 +105,28 @@ static bool add_row(const struct run *runs, const struct row_index *rows, double
             return false;
     }
     join_runs(row);
-    const bool has_own = y >= rows->y_min && y <= rows->y_max;
-    const int64_t first = has_own ? rows->first[y - rows->y_min] : 0;
-    const int64_t end = has_own ? rows->first[y - rows->y_min + 1] : 0;
+    const bool has_island = y >= rows->y_min && y <= rows->y_max;
+    const int64_t first = has_island ? rows->first[y - rows->y_min] : 0;
+    const int64_t end = has_island ? rows->first[y - rows->y_min + 1] : 0;
     return add_without(runs + first, end - first, row, margin);
 }
 
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
                  int64_t height, struct arena *arena, struct margin *margin) {
     struct row_index rows;
-    struct run_list row = {0}, found = {0};
+    struct run_list row = {0}, list = {0};
     radius = radius < MARGIN_MOST ? radius : MARGIN_MOST;
     bool ok = index_rows(island, n_runs, &rows);
     for (int64_t y = rows.y_min - (int64_t)radius; ok && y <= rows.y_max + (int64_t)radius; y++)
         if (y >= 0 && y < height)
-            ok = add_row(island, &rows, radius, width, y, &row, &found);
-    *margin = (struct margin){ok ? arena_take(arena, (size_t)found.n, sizeof *margin->runs) : NULL,
-                              found.n, 0};
-    for (int64_t i = 0; margin->runs && i < found.n; i++) {
-        margin->runs[i] = found.runs[i];
-        margin->n_pixels += run_length(&found.runs[i]);
+            ok = add_row(island, &rows, radius, width, y, &row, &list);
+    *margin = (struct margin){ok ? arena_take(arena, (size_t)list.n, sizeof *margin->runs) : NULL,
+                              list.n, 0};
+    for (int64_t i = 0; margin->runs && i < list.n; i++) {
+        margin->runs[i] = list.runs[i];
+        margin->n_pixels += run_length(&list.runs[i]);
     }
-    free(found.runs);
+    free(list.runs);
     free(rows.first);
     free(row.runs);
     return margin->runs;

@@ -1,3 +1,14 @@
+/* How a mask is made of islands, as runs.
+ *
+ * 1. collect takes the runs of the islands.
+ * 2. widen adds, row by row, the runs of all rows within the radius, each longer by half the width
+ *    of the disc there, and joins them.
+ * 3. fill_holes lists the gaps between runs, and joins gaps that share a column by union-find; gaps
+ *    at the edge of the image are joined with the outside. Other gaps are holes, and become runs.
+ *
+ * Always: runs are in the order of the file, and neither overlap nor touch.
+ *
+ * Cost: memory for the runs, not for the pixels; time grows with runs x radius. */
 #include "measure/mask.h"
 
 #include <math.h>
@@ -18,7 +29,7 @@ static bool add(struct runs *r, int64_t y, int64_t x0, int64_t x1) {
     return true;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const struct run *x = a, *y = b;
     return x->y != y->y ? (x->y > y->y) - (x->y < y->y) : (x->x0 > y->x0) - (x->x0 < y->x0);
 }
@@ -28,7 +39,7 @@ static void join(struct runs *r, int64_t first) {
     int64_t n = first;
     if (r->n == first)
         return;
-    qsort(r->run + first, (size_t)(r->n - first), sizeof *r->run, by_place);
+    qsort(r->run + first, (size_t)(r->n - first), sizeof *r->run, by_position);
     for (int64_t i = first + 1; i < r->n; i++) {
         struct run *last = &r->run[n];
         const struct run next = r->run[i];
@@ -141,7 +152,7 @@ static void unite_rows(const struct runs *gaps, const int64_t *first, int64_t y,
 
 /* Joins gaps that touch each other, and those at the edge of the image with number n: the outside.
  * NULL where memory ran out. */
-static int64_t *find_parts(const struct runs *gaps, const struct mask_shape *s) {
+static int64_t *find_regions(const struct runs *gaps, const struct mask_shape *s) {
     int64_t *first = find_rows(gaps, s->height);
     int64_t *parent = malloc(((size_t)gaps->n + 1) * sizeof *parent);
     for (int64_t i = 0; parent && i <= gaps->n; i++)
@@ -168,7 +179,7 @@ static bool fill_holes(struct runs *runs, const struct mask_shape *s) {
     bool ok = first;
     for (int64_t y = 0; ok && y < s->height; y++)
         ok = add_gaps(&gaps, runs, first, y, s->width);
-    int64_t *parent = ok ? find_parts(&gaps, s) : NULL;
+    int64_t *parent = ok ? find_regions(&gaps, s) : NULL;
     ok = parent;
     for (int64_t i = 0; ok && i < gaps.n; i++)
         if (root_of(parent, i) != root_of(parent, gaps.n))

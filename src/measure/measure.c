@@ -1,3 +1,20 @@
+/* How a row of the catalogue is made.
+ *
+ * 1. Moments of an island or component, integer sums, are turned to sums of value - base in
+ *    double-double arithmetic, and rounded once (moments_of).
+ * 2. Pixel columns (measure_island): position is the centroid; the shape follows from the second
+ *    moments, which the threshold cuts (Spreeuw 2010, eq. 2.71); total flux is corrected for the
+ *    flux below the threshold. Errors are in uncertainty.h.
+ * 3. With a fit, a Gaussian or a composite replaces position, fluxes, shape and errors
+ *    (measure_fit); a row without a fit keeps those of its pixels, and gets a flag.
+ * 4. scale_row turns a row of a scale to pixels of the image; world columns follow, 256 rows at a
+ *    time (world_columns.c).
+ *
+ * Always: a row depends on its own component alone. Threads make ranges of rows, and each has a
+ * copy of the image's WCS, which WCSLIB changes as it converts.
+ *
+ * Cost: measure_islands makes rows from the last block to the first, and frees islands behind it:
+ * islands and rows are never all in memory. */
 #include "measure/measure.h"
 
 #include <float.h>
@@ -15,7 +32,7 @@ struct peak_noise {
     struct noise noise;
 };
 
-/* Moments of value - base. Positions are relative to the corner of the bounding box. */
+/* Moments of value - base. Positions are relative to the corner of the island's box. */
 struct moments {
     double sum, x, y;     /* x and y are the centroid */
     struct tensor second; /* second moments about the centroid */
@@ -53,8 +70,8 @@ static struct moments moments_of(const struct island *i, double base) {
     };
 }
 
-/* An uncertain flux stays corrected while at most this share of a Gaussian lies below the
- * threshold. Sources of one or two bright pixels are uncertain by their area, not by the cut. */
+/* The largest share of a Gaussian below the threshold with which an uncertain flux stays corrected:
+ * sources of one or two bright pixels are uncertain because of their area, not of the cut. */
 static const double LARGEST_SHARE = 0.5;
 
 /* Where the island threshold cuts a source off: `share` = threshold / snr. */
@@ -62,8 +79,8 @@ struct cut {
     double share, snr;
 };
 
-/* snr: of the source's most significant pixel. It passes the detection threshold; where a fit or a
- * division gave this pixel to another source, the threshold takes its place. */
+/* snr: of the source's most significant pixel. If a fit or a division gave this pixel to another
+ * source, snr may be below the detection threshold, which is then taken. */
 static struct cut cut_at(const struct detection *d, double snr) {
     const double at_least = fmax(snr, d->threshold);
     return (struct cut){d->island / at_least, at_least};
@@ -86,10 +103,10 @@ static bool is_uncertain(const struct srcfind_source *row) {
     return row->e_total_flux > fabs(row->total_flux) / 2;
 }
 
-/* Replaces a corrected total flux that is not known: that of a point with the peak of the source is
- * taken or, if it is more, that of the pixels. The error covers these two, and the corrected flux
- * of a source whose most significant pixel is higher by its error; the area of an island is known
- * to about one pixel. Fluxes may be negative in another image than that of the islands. */
+/* Replaces a total flux that cannot be corrected by the flux of a point with the peak of the source
+ * or, if it is larger, of the pixels. The error covers both fluxes, and the corrected flux if the
+ * most significant pixel were higher by its error; the area of an island is known to about one
+ * pixel. If another image was searched, fluxes may be negative. */
 static void take_least_flux(const struct setting *s, const struct cut *cut,
                             struct srcfind_source *row) {
     const double per_peak = s->point * s->to_flux, island = row->isl_total_flux;
@@ -123,30 +140,29 @@ static void measure_fluxes(const struct peak_noise *l, const struct cut *cut,
         take_least_flux(s, cut, row);
 }
 
-/* What was not subtracted from the values of an island's moments yet. */
+/* The background that is still in the values of an island's moments. */
 static double base_of_islands(const struct setting *s, const struct peak_noise *l) {
     return s->noise->nodes || noise_sources_exist(&s->detection->maps) ? 0 : l->base;
 }
 
-/* Whether the centroid is in the island's box, and the flux positive: as they always are, but in
- * another image than that in which the island was found. */
+/* Whether the flux is positive and the centroid in the island's box. It may not be so if another
+ * image was searched. */
 static bool is_source(const struct island *i, const struct moments *m) {
     return m->sum > 0 && m->x > -0.5 && m->x < (double)i->x_max - i->x_min + 0.5 && m->y > -0.5 &&
            m->y < (double)i->y_max - i->y_min + 0.5;
 }
 
-/* Moves what is no source to its highest pixel; its position then has no error, and its shape is
- * not known. */
-static void place_at_peak(const struct island *i, struct moments *m) {
+/* Moves an island that is no source to its highest pixel, without a shape and an error. */
+static void move_to_peak(const struct island *i, struct moments *m) {
     m->x = i->x_peak - i->x_min;
     m->y = i->y_peak - i->y_min;
     m->second = m->spread = (struct tensor){NAN, NAN, NAN};
 }
 
-/* What the values of an island's moments are. */
+/* The meaning of the values in an island's moments. */
 struct island_values {
-    double base; /* is to be subtracted */
-    double snr;  /* the largest (value - background) / rms, where the island was found */
+    double base; /* still in the values */
+    double snr;  /* the largest (value - background) / rms in the detection image */
 };
 
 /* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. */
@@ -162,7 +178,7 @@ static void measure_island(const struct island *island, const struct peak_noise 
     row->snr = row->peak_flux / l->noise.rms;
     const bool is_there = is_source(island, &m);
     if (!is_there)
-        place_at_peak(island, &m);
+        move_to_peak(island, &m);
     const struct cut cut = cut_at(s->detection, v->snr);
     const bool has_shape = find_shape(&m, cut.share, &shape);
     if (!has_shape)
@@ -205,7 +221,7 @@ static struct peak_noise peak_noise(const struct setting *s, struct noise_at noi
 
 /* --- components --- */
 
-/* Empties the columns of the pixels of a source that has none. */
+/* Empties the pixel columns of a source without pixels. */
 static void empty_pixels(const struct component *c, const struct setting *s,
                          struct srcfind_source *row) {
     setting_empty_pixels(row);
@@ -218,8 +234,8 @@ static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g,
                               g->lost);
 }
 
-/* The flags that a source has if all of its Gaussians have them: of the beam's shape, and narrower
- * than the beam, 3 errors below 0.8 of its area. */
+/* The flags of a source that all its Gaussians must have: the beam's shape; narrower than the beam
+ * (an area 3 errors below 0.8 of the beam's). */
 static int64_t flags_of_all(const struct component_gaussian *gaussians, int64_t n, double rms,
                             const struct setting *s) {
     int64_t flags = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_NARROW;
@@ -232,7 +248,7 @@ static int64_t flags_of_all(const struct component_gaussian *gaussians, int64_t 
     return flags;
 }
 
-/* Replaces what was measured of the pixels by a Gaussian. */
+/* Replaces position, fluxes and shape of the pixels by those of a Gaussian. */
 static void measure_gaussian(const struct component_gaussian *fitted, double rms,
                              const struct setting *s, struct srcfind_source *row,
                              struct pixel_shape *shape) {
@@ -265,8 +281,8 @@ static struct shape_error shape_error_of(const struct composite *c, double rms) 
                                 .minor_mixed = c->shape[1][2] * square};
 }
 
-/* What the choice of the beam's shape may have cost the flux of several Gaussians, in units of the
- * map x pixels: that of each in quadrature (see uncertainty.h). */
+/* The flux that the choice of the beam's shape may have cost several Gaussians, added in
+ * quadrature, in the map's unit x pixels (see uncertainty.h). */
 static double cost_of_shapes(const struct component_gaussian *gaussians, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -279,7 +295,8 @@ static double cost_of_shapes(const struct component_gaussian *gaussians, int64_t
     return sqrt(sum);
 }
 
-/* Replaces what was measured of the pixels by several Gaussians. cost: of their shapes. */
+/* Replaces position, fluxes and shape of the pixels by those of several Gaussians. cost: see
+ * cost_of_shapes. */
 static void measure_composite(const struct composite *c, double cost, double rms,
                               const struct setting *s, struct srcfind_source *row,
                               struct pixel_shape *shape) {
@@ -306,12 +323,12 @@ static int64_t flag_of_total(const struct srcfind_source *row) {
     return is_uncertain(row) ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0;
 }
 
-/* Replaces what was measured of the pixels by the fit. all: the Gaussians of all components. */
+/* Replaces the measurements of the pixels by the fit. all: the Gaussians of all components. */
 static void measure_fit(const struct component *c, const struct component_gaussian *all,
                         const struct setting *s, struct srcfind_source *row,
                         struct pixel_shape *shape) {
     const struct component_gaussian *const gaussians = all + c->first_gaussian;
-    row->n_gaussians = c->n_gaussians > 0 ? c->n_gaussians : 1; /* that of its moments */
+    row->n_gaussians = c->n_gaussians > 0 ? c->n_gaussians : 1; /* the one of its moments */
     if (c->n_gaussians == 0) {
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
         shape->x_highest = (double)c->pixels.x_peak;
@@ -327,7 +344,7 @@ static void measure_fit(const struct component *c, const struct component_gaussi
     row->flags |= flags_of_all(gaussians, c->n_gaussians, c->noise.rms, s) | flag_of_total(row);
 }
 
-/* Fills the columns of the island: those of all of its sources are the same. */
+/* Fills the columns of the island, which are the same for all its sources. */
 static void measure_whole(const struct component *c, const struct island *island,
                           const struct setting *s, struct srcfind_source *row) {
     const struct peak_noise l = peak_noise(s, c->island_noise);
@@ -388,8 +405,8 @@ static void measure_component(const struct batch *b, const struct component *c,
 }
 
 /* The row of a Gaussian of a source that has several. */
-static void measure_part(const struct batch *b, const struct component_gaussian *g,
-                         struct srcfind_source *row, struct pixel_shape *shape) {
+static void measure_member(const struct batch *b, const struct component_gaussian *g,
+                           struct srcfind_source *row, struct pixel_shape *shape) {
     const struct component *c = &b->components[g->component];
     const struct setting *s = &b->measurer->setting;
     *row = setting_empty_row(g->component + 1);
@@ -405,7 +422,7 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
     const struct setting *s = &b->measurer->setting;
     struct srcfind_source *row = &b->rows[k];
     if (b->of_composites) {
-        measure_part(b, &b->gaussians[b->of_composites[k]], row, shape);
+        measure_member(b, &b->gaussians[b->of_composites[k]], row, shape);
         return;
     }
     *row = setting_empty_row(k + 1);

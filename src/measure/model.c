@@ -103,7 +103,7 @@ void model_row(const struct model *m, int64_t y, int64_t x, int64_t n, double *s
     }
 }
 
-/* Those that reach the cell of a point. */
+/* The Gaussians that reach the cell of a point. */
 static struct model_list reaching_point(const struct model *m, double x, double y) {
     return model_reaching(m, cell_at(m, x - (double)m->box.x, m->n_x),
                           cell_at(m, y - (double)m->box.y, m->n_y));

@@ -4,8 +4,8 @@
 
 #include "backend/gaussian.h"
 
-/* Where a model is mostly asked for, and the sides of the square cells that this is divided into,
- * in pixels. */
+/* The box in which values of a model are mostly asked for, and the side of its square cells, in
+ * pixels. */
 struct model_box {
     int64_t x, y, width, height;
     int64_t cell;
@@ -13,8 +13,8 @@ struct model_box {
 
 enum { MODEL_CELL = 64 }; /* that suits the rows of an image */
 
-/* A cell has the Gaussians that reach it: those of cell i are reaching[first[i]] ...
- * reaching[first[i + 1] - 1]. The cells at the ends have those beyond the ends, too. */
+/* Each cell lists the Gaussians that reach it: reaching[first[i]] ... reaching[first[i + 1] - 1]
+ * for cell i. The outermost cells list Gaussians beyond the box, too. */
 struct model {
     const struct gaussian *gaussians;
     struct model_box box;
@@ -48,7 +48,7 @@ struct model_list {
     int64_t n;
 };
 
-/* Those that reach the cell of column `x` and row `y` of cells. */
+/* The Gaussians that reach the cell of column `x` and row `y` of cells. */
 struct model_list model_reaching(const struct model *model, int64_t x, int64_t y);
 
 /* The cells [x0, x1] of the rows [y0, y1] of cells. */

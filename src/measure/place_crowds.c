@@ -6,14 +6,14 @@
 
 enum { MOST_IN_SQUARE = 16, FITTED_OF_CROWD = 4 };
 
-/* Where a place is: in which square, of those that suit the area of its shape. */
+/* A place, and its square among the squares for its shape's area. */
 struct spot {
     int64_t level, row, column;
     int64_t place;
 };
 
-/* The square of a place. The side of one of a level is 2^(level / 2) pixels, and at most the FWHM
- * of a circle of the shape's area. Squares of shapes that are narrower than a pixel are pixels. */
+/* The square of a place. Squares of a level have sides of 2^(level / 2) pixels, at most the FWHM of
+ * a circle of the shape's area. Shapes narrower than a pixel have pixels as squares. */
 static struct spot spot_of(const struct place *p, int64_t number) {
     const double fwhm = FIT_FWHM * sqrt(sqrt(tensor_determinant(&p->moments)));
     const double level = fmax(0, floor(2 * log2(fwhm)));
@@ -37,8 +37,8 @@ static int compare_spots(const void *a, const void *b) {
     return order ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Marks the n places of a square, which are a crowd. Those that are still fitted are spread over
- * all of them. */
+/* Marks the n places of a square as a crowd. The four that are still fitted are spread evenly over
+ * them. */
 static void mark(struct place *places, const struct spot *spots, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         struct place *p = &places[spots[i].place];

@@ -1,3 +1,19 @@
+/* How places are grouped. Two places are close if their distance is less than the sum of their
+ * FWHMs along the line between them; clusters are what close places connect.
+ *
+ * 1. make_cells: each place gets a cell, a square of one beam in the frame in which the beam is the
+ *    unit circle. Places of one cell are close without a test.
+ * 2. join_near: each place is compared with the cells within twice its longest FWHM, in sorted
+ *    order; union-find joins clusters. Of a cell of another cluster one close place is enough.
+ * 3. list_clusters sorts places by cluster; add_groups halves a cluster along its longer side until
+ *    a part has at most 64 places.
+ * 4. add_others lists, for each part, the places of other parts that reach its pixels, at most 512:
+ *    their amplitudes are subtracted in the sweeps of places.c.
+ *
+ * Always: a root is the lowest index of its cluster, so groups do not depend on the order of the
+ * tests. A place that is left out, or a twin, is in no cluster.
+ *
+ * Cost: sorting; the number of tests grows with the places within two FWHM of each other. */
 #include "measure/place_groups.h"
 
 #include <stdlib.h>
@@ -7,9 +23,9 @@
 
 enum { MOST_OTHERS = 512 };
 
-static const double MOST_CELLS = 1e18; /* of which two are added without an overflow */
+static const double MOST_CELLS = 1e18; /* so that two of them can be added */
 
-/* A place in the frame, where distances are in beams. Cells are squares of one beam: the places of
+/* A place in the frame whose unit is the FWHM of the beam. Cells are squares of one beam: places of
  * a cell are closer than two beams. */
 struct located {
     int64_t row, column; /* of its cell */
@@ -18,10 +34,10 @@ struct located {
 
 struct cell {
     int64_t row, column;
-    int64_t first, end; /* of its places in `located` */
+    int64_t first, end; /* of its places: a range of `located` */
 };
 
-struct grouping {
+struct place_clusters {
     const struct place *places;
     int64_t n;
     const struct fit_frame *frame;
@@ -29,27 +45,27 @@ struct grouping {
     struct cell *cells;
     int64_t n_located, n_cells;
     int64_t n_clusters; /* so far */
-    int64_t *parent;    /* of a forest whose trees are the clusters; a root is the lowest index */
+    int64_t *parent;    /* forest of clusters; a root is the lowest index */
     int64_t *clusters;  /* places by cluster, and then by index */
     struct place_groups *made;
 };
 
 /* --- clusters --- */
 
-static int64_t root_of(struct grouping *g, int64_t i) {
+static int64_t root_of(struct place_clusters *g, int64_t i) {
     while (g->parent[i] != i)
         i = g->parent[i] = g->parent[g->parent[i]];
     return i;
 }
 
 /* Joins the clusters of two places, which are different ones. */
-static void join(struct grouping *g, int64_t a, int64_t b) {
+static void join(struct place_clusters *g, int64_t a, int64_t b) {
     const int64_t left = root_of(g, a), right = root_of(g, b);
     g->n_clusters--;
     g->parent[left < right ? right : left] = left < right ? left : right;
 }
 
-/* The form of the offset between two places, in the shape of one of them. */
+/* The square of an offset, in the sigmas of a shape. */
 static double square_of(const struct tensor *form, double dx, double dy) {
     return form->xx * dx * dx + 2 * form->xy * dx * dy + form->yy * dy * dy;
 }
@@ -71,16 +87,16 @@ static int compare_located(const void *a, const void *b) {
 }
 
 /* Whether a place belongs to a cluster. */
-static bool is_in_cluster(const struct grouping *g, int64_t i) {
+static bool is_in_cluster(const struct place_clusters *g, int64_t i) {
     return g->places[i].twin == i && !g->places[i].is_left_out;
 }
 
-/* A number of cells; so many that they reach all others stand for more. */
+/* A number of cells, at most MOST_CELLS. */
 static int64_t whole_cells(double cells) {
     return (int64_t)fmax(-MOST_CELLS, fmin(floor(cells), MOST_CELLS));
 }
 
-static void make_cells(struct grouping *g) {
+static void make_cells(struct place_clusters *g) {
     for (int64_t i = 0; i < g->n; i++) {
         const struct place *p = &g->places[i];
         const double u = (g->frame->ux * p->x + g->frame->uy * p->y) / FIT_FWHM;
@@ -102,8 +118,8 @@ static void make_cells(struct grouping *g) {
     }
 }
 
-/* The first cell that is not before a place of the grid. */
-static int64_t find_cell(const struct grouping *g, int64_t row, int64_t column) {
+/* The first cell at or after a row and column. */
+static int64_t find_cell(const struct place_clusters *g, int64_t row, int64_t column) {
     int64_t low = 0, high = g->n_cells;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -116,8 +132,8 @@ static int64_t find_cell(const struct grouping *g, int64_t row, int64_t column) 
     return low;
 }
 
-/* Joins a place and those of a cell. One that is close is enough, since these are one cluster. */
-static void join_cell(struct grouping *g, int64_t place, const struct cell *cell) {
+/* Joins a place and the places of a cell, if one of them is close: they are one cluster. */
+static void join_cell(struct place_clusters *g, int64_t place, const struct cell *cell) {
     if (root_of(g, place) == root_of(g, g->located[cell->first].place))
         return;
     for (int64_t i = cell->first; i < cell->end; i++) {
@@ -129,7 +145,7 @@ static void join_cell(struct grouping *g, int64_t place, const struct cell *cell
 }
 
 /* The longest FWHM of a place, in beams, and at least one. */
-static double longest(const struct grouping *g, const struct place *p) {
+static double longest(const struct place_clusters *g, const struct place *p) {
     const struct fit_frame *f = g->frame;
     const struct tensor *m = &p->moments;
     const struct tensor in_frame = {f->ux * f->ux * m->xx + 2 * f->ux * f->uy * m->xy +
@@ -138,9 +154,9 @@ static double longest(const struct grouping *g, const struct place *p) {
     return fmax(1, sqrt(tensor_axes(&in_frame).major));
 }
 
-/* Joins a place and those close to it whose FWHM is not longer. Goes from cell to cell: a beam that
- * is far narrower than the shape has far more rows without a cell. */
-static void join_near(struct grouping *g, const struct located *at) {
+/* Joins a place and the places close to it whose FWHM is not longer. It goes from cell to cell:
+ * under a shape far wider than the beam most rows of cells are empty. */
+static void join_near(struct place_clusters *g, const struct located *at) {
     const int64_t cells = whole_cells(ceil(2 * longest(g, &g->places[at->place])));
     const int64_t left = at->column - cells, right = at->column + cells;
     for (int64_t c = find_cell(g, at->row - cells, left);
@@ -174,8 +190,8 @@ static int compare_along(const void *a, const void *b) {
                                  : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Sorts places along x or y, whichever their extent is larger along. */
-static void sort_along(const struct grouping *g, int64_t *members, int64_t n,
+/* Sorts places along x or y, along which their extent is larger. */
+static void sort_along(const struct place_clusters *g, int64_t *members, int64_t n,
                        struct along *scratch) {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int64_t i = 0; i < n; i++) {
@@ -196,7 +212,7 @@ static void sort_along(const struct grouping *g, int64_t *members, int64_t n,
 }
 
 /* Adds the groups of some places, halved as often as necessary. */
-static void add_groups(struct grouping *g, int64_t *members, int64_t n, bool is_part,
+static void add_groups(struct place_clusters *g, int64_t *members, int64_t n, bool is_part,
                        struct along *scratch) {
     if (n > PLACES_A_GROUP) {
         sort_along(g, members, n, scratch);
@@ -215,8 +231,8 @@ struct box {
     double x0, x1, y0, y1;
 };
 
-/* That of the pixels of a group. */
-static struct box box_of(const struct grouping *g, const struct place_group *group) {
+/* The box of the pixels of a group. */
+static struct box box_of(const struct place_clusters *g, const struct place_group *group) {
     struct box b = {INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (int i = 0; i < group->n; i++) {
         const struct place *p = &g->places[group->members[i]];
@@ -236,7 +252,8 @@ static bool reaches(const struct place *p, const struct box *b) {
 }
 
 /* The first of the places [0, n) of a cluster, sorted by y, that is not below y. */
-static int64_t find_row(const struct grouping *g, const int64_t *cluster, int64_t n, double y) {
+static int64_t find_row(const struct place_clusters *g, const int64_t *cluster, int64_t n,
+                        double y) {
     int64_t low = 0, high = n;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -248,8 +265,9 @@ static int64_t find_row(const struct grouping *g, const int64_t *cluster, int64_
     return low;
 }
 
-/* Lists the others of a part of a cluster of n places; highest: how far these reach along y. */
-static bool add_others(struct grouping *g, struct place_group *group, const int64_t *cluster,
+/* Lists the others of a part of a cluster of n places. highest: the farthest that a place of the
+ * cluster reaches along y. */
+static bool add_others(struct place_clusters *g, struct place_group *group, const int64_t *cluster,
                        int64_t n, double highest) {
     struct place_groups *made = g->made;
     const struct box box = box_of(g, group);
@@ -268,9 +286,9 @@ static bool add_others(struct grouping *g, struct place_group *group, const int6
     return true;
 }
 
-/* Adds the groups of a cluster of n places. scratch: for as many. */
-static bool add_cluster(struct grouping *g, const int64_t *cluster, int64_t *members, int64_t n,
-                        struct along *scratch) {
+/* Adds the groups of a cluster of n places. scratch has room for n. */
+static bool add_cluster(struct place_clusters *g, const int64_t *cluster, int64_t *members,
+                        int64_t n, struct along *scratch) {
     const int64_t first = g->made->n;
     double highest = 0;
     add_groups(g, members, n, false, scratch);
@@ -282,9 +300,8 @@ static bool add_cluster(struct grouping *g, const int64_t *cluster, int64_t *mem
     return true;
 }
 
-/* Sorts the places by cluster; starts[i] becomes the number of places before the cluster whose root
- * is place i. */
-static void list_clusters(struct grouping *g, int64_t *starts) {
+/* Sorts the places by cluster. starts: an element for each place, 0. */
+static void list_clusters(struct place_clusters *g, int64_t *starts) {
     int64_t n = 0;
     for (int64_t i = 0; i < g->n_located; i++)
         starts[root_of(g, g->located[i].place)]++;
@@ -293,13 +310,13 @@ static void list_clusters(struct grouping *g, int64_t *starts) {
         starts[i] = n;
         n += count;
     }
-    for (int64_t i = 0; i < g->n; i++) /* starts[i] moves to the end of its cluster, and back */
+    for (int64_t i = 0; i < g->n; i++) /* starts[i] moves from the start of cluster i to its end */
         if (is_in_cluster(g, i))
             g->clusters[starts[root_of(g, i)]++] = i;
     memcpy(g->made->members, g->clusters, (size_t)g->n_located * sizeof *g->clusters);
 }
 
-static bool add_clusters(struct grouping *g) {
+static bool add_clusters(struct place_clusters *g) {
     struct along *scratch = arrays_allocate(g->n_located, sizeof *scratch);
     bool ok = scratch;
     for (int64_t first = 0, end; ok && first < g->n_located; first = end) {
@@ -313,7 +330,7 @@ static bool add_clusters(struct grouping *g) {
 }
 
 /* Adds a group for each place that is in no cluster. */
-static void add_lone_places(struct grouping *g) {
+static void add_lone_places(struct place_clusters *g) {
     int64_t n = g->n_located;
     for (int64_t i = 0; i < g->n; i++) {
         if (g->places[i].twin != i || !g->places[i].is_left_out)
@@ -324,8 +341,8 @@ static void add_lone_places(struct grouping *g) {
     }
 }
 
-/* Sets where the others of each group are, which do not move any more. */
-static void place_others(struct place_groups *made) {
+/* Sets `others` of each group, once their array has stopped growing. */
+static void set_others(struct place_groups *made) {
     int64_t first = 0;
     for (int64_t i = 0; i < made->n; i++) {
         made->groups[i].others = made->others + first;
@@ -333,7 +350,7 @@ static void place_others(struct place_groups *made) {
     }
 }
 
-static bool group(struct grouping *g) {
+static bool group(struct place_clusters *g) {
     int64_t *starts = calloc((size_t)g->n + 1, sizeof *starts);
     g->located = arrays_allocate(g->n, sizeof *g->located);
     g->cells = arrays_allocate(g->n, sizeof *g->cells);
@@ -358,14 +375,14 @@ static bool group(struct grouping *g) {
 
 bool place_groups_make(const struct place *places, int64_t n, const struct fit_frame *frame,
                        struct place_groups *groups) {
-    struct grouping g = {.places = places, .n = n, .frame = frame, .made = groups};
+    struct place_clusters g = {.places = places, .n = n, .frame = frame, .made = groups};
     *groups = (struct place_groups){.groups = arrays_allocate(n, sizeof *groups->groups),
                                     .members = arrays_allocate(n, sizeof *groups->members)};
     if (!groups->groups || !groups->members)
         return false;
     if (frame) {
         const bool ok = group(&g);
-        place_others(groups);
+        set_others(groups);
         return ok;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -10,8 +10,8 @@ enum { PLACES_A_GROUP = 64 };
 struct place_group {
     int32_t n, n_others;
     const int64_t *members;
-    /* Of a group that is a part of a larger cluster: the cluster's other places that reach its
-     * pixels, but the first 512 of them; else none. */
+    /* Of a part of a larger cluster: up to 512 places of other parts that reach its pixels; else
+     * none. */
     const int64_t *others;
     bool is_part;
 };
@@ -27,8 +27,8 @@ struct place_groups {
 /* Makes the groups of n places, which are sorted by y. Places belong to one cluster if they are
  * closer than the sum of their FWHMs along the line between them, which is two beams for points;
  * this is transitive. A cluster of more than PLACES_A_GROUP places is halved until its parts are
- * small enough. A place that is left out is a group of its own. frame: in which the beam is the
- * unit circle; NULL: each place is a group. Clear the groups, also after a failure. */
+ * small enough. A place that is left out is a group alone. frame: the beam is its unit circle;
+ * NULL: each place is a group. Clear the groups, also after a failure. */
 bool place_groups_make(const struct place *places, int64_t n, const struct fit_frame *frame,
                        struct place_groups *groups);
 void place_groups_clear(struct place_groups *groups);

@@ -1,3 +1,19 @@
+/* How the pixels of a group of places become normal equations, for linear least squares of their
+ * amplitudes.
+ *
+ * 1. place_runs_add makes the runs of a group: for each row, the columns within one FWHM of each
+ *    place (in the directions of its shape), and its nearest pixel; overlapping columns are joined,
+ *    so that a pixel is read once.
+ * 2. place_sums_add goes along the runs, 64 pixels of a row at a time (each_span). The shapes of
+ *    all members that reach the pixels are computed once, and their products added: N_ik = sum g_i
+ *    g_k, b_i = sum (value - background) g_i, and the cross sums with the others of a cluster.
+ * 3. place_residuals_add subtracts all amplitudes, and adds up chi^2 of the pixels of each place.
+ *
+ * Always: each sum is a chain over the pixels in the order of the runs, so its bits depend neither
+ * on threads nor on batches. A blank pixel has weight 0.
+ *
+ * Cost: pixels x members^2 / 2 products, at most 64 members; where members are far apart, their
+ * shapes are 0 over most pixels, and these are skipped. */
 #include "measure/place_sums.h"
 
 #include <stdlib.h>
@@ -7,7 +23,7 @@
 
 static const double MOST_COLUMN = 1e15;
 
-/* The columns x0 ... x1 that are used in a row; none if x0 > x1. */
+/* The columns x0 ... x1 of a row; none if x0 > x1. */
 struct columns {
     int64_t x0, x1;
 };
@@ -49,8 +65,8 @@ static int compare_columns(const void *a, const void *b) {
     return (left->x0 > right->x0) - (left->x0 < right->x0);
 }
 
-/* Lists the columns of row y that are in the image, by their start, and returns how many they are.
- */
+/* Lists the columns of row y that the members use, within the image, sorted by their start. Returns
+ * their number. */
 static int columns_of_row(const struct place *places, const struct place_group *group, int64_t y,
                           int64_t width, struct columns *list) {
     int n = 0;
@@ -132,18 +148,18 @@ struct active {
     int member;
     const struct place *place;
     struct place_pixels *known;
-    struct columns used;    /* whose pixels it uses */
-    struct columns reached; /* where its shape is not 0 */
-    int64_t nearest;        /* the column of its nearest pixel; -1: that is in another row */
+    struct columns used;    /* columns whose pixels it uses */
+    struct columns reached; /* columns where its shape is not 0 */
+    int64_t nearest;        /* the column of its nearest pixel; -1: it is in another row */
 };
 
-struct summing {
-    bool has_background; /* it is subtracted: none of the places is wide */
+struct group_pixels {
+    bool has_background; /* the background is subtracted: none of the places is wide */
     const struct place *places;
     const struct place_group *group;
     struct place_sums *sums;
     struct place_pixels *known;
-    const struct amplitude *found;
+    const struct amplitude *amplitudes;
     struct active active[PLACES_A_GROUP];
     int n_active;
 };
@@ -157,7 +173,7 @@ struct span {
     int n_blank;
 };
 
-/* A column, which is far beyond any image where the number is. */
+/* The column at x. If x is far beyond any image, the column is, too. */
 static int64_t column_at(double x) {
     return (int64_t)fmax(-MOST_COLUMN, fmin(x, MOST_COLUMN));
 }
@@ -172,7 +188,7 @@ static struct columns columns_reached(const struct place *p, double reach, int64
     return (struct columns){column_at(floor(centre - half)), column_at(ceil(centre + half))};
 }
 
-static void find_active(struct summing *s, int64_t y) {
+static void find_active(struct group_pixels *s, int64_t y) {
     s->n_active = 0;
     for (int i = 0; i < s->group->n; i++) {
         const int64_t index = s->group->members[i];
@@ -191,7 +207,7 @@ static void find_active(struct summing *s, int64_t y) {
     }
 }
 
-/* Counts pixels at a place that uses them. */
+/* Counts the pixels of a span that a place uses, and takes the value of its nearest pixel. */
 static void count_pixels(const struct active *a, const struct span *span) {
     const int64_t first = a->used.x0 > span->x ? a->used.x0 - span->x : 0;
     const int64_t last = a->used.x1 - span->x < span->n ? a->used.x1 - span->x : span->n - 1;
@@ -209,8 +225,7 @@ static void count_pixels(const struct active *a, const struct span *span) {
     }
 }
 
-/* The values of a place's shape in a span, and where they are not 0: from `first` to before `end`.
- */
+/* The values of a place's shape in a span. They are 0 outside of [first, end). */
 struct shape_values {
     double value[PIXELS_AT_ONCE];
     int first, end;
@@ -238,8 +253,8 @@ static void add_product(const struct shape_values *a, const struct shape_values 
     *sum = s;
 }
 
-/* Adds the products of four shapes and another one, each to its sum. The sums do not wait for each
- * other; where a shape is 0, 0 is added: they are the same as those of add_product. */
+/* Adds the products of four shapes with another one, each to its sum, so that the processor works
+ * on four sums at a time. Where a shape is 0, 0 is added: the sums have the bits of add_product. */
 static void add_four(const struct shape_values *shapes, const struct shape_values *by,
                      double *const sums[4]) {
     int first = by->end, end = by->first;
@@ -262,8 +277,8 @@ static void add_four(const struct shape_values *shapes, const struct shape_value
     *sums[3] = s3;
 }
 
-/* Adds the products of the first n active shapes and another one to the sums of their members. */
-static void add_products(const struct summing *s, const struct shape_values *shapes, int n,
+/* Adds the products of the first n active shapes with another one to the sums of their members. */
+static void add_products(const struct group_pixels *s, const struct shape_values *shapes, int n,
                          const struct shape_values *by, double *sums) {
     int k = 0;
     for (; k + 4 <= n; k += 4) {
@@ -275,7 +290,7 @@ static void add_products(const struct summing *s, const struct shape_values *sha
         add_product(&shapes[k], by, &sums[s->active[k].member]);
 }
 
-static void add_span(struct summing *s, const struct span *span) {
+static void add_span(struct group_pixels *s, const struct span *span) {
     struct shape_values shapes[PLACES_A_GROUP], other;
     const int64_t n = s->group->n;
     for (int k = 0; k < s->n_active; k++) {
@@ -305,7 +320,7 @@ static bool has_wide(const struct place *places, const struct place_group *group
     return has;
 }
 
-/* Takes pixels of a row, from index `at` on. */
+/* Takes n pixels of a row, from index `at` of the pixels on. */
 static void take_span(const struct run_pixels *pixels, int64_t at, int64_t x, int64_t y, int n,
                       bool has_background, struct span *span) {
     span->x = x;
@@ -323,9 +338,10 @@ static void take_span(const struct run_pixels *pixels, int64_t at, int64_t x, in
     }
 }
 
-/* Takes the pixels of a group, one after the other. */
-static void each_span(struct summing *s, const struct run_set *set, const struct run_pixels *pixels,
-                      void (*use)(struct summing *s, const struct span *span)) {
+/* Calls `use` for the pixels of a group, span after span. */
+static void each_span(struct group_pixels *s, const struct run_set *set,
+                      const struct run_pixels *pixels,
+                      void (*use)(struct group_pixels *s, const struct span *span)) {
     struct span span;
     int64_t at = set->first;
     for (const struct run *run = set->runs; run < set->runs + set->n; run++) {
@@ -343,11 +359,11 @@ static void each_span(struct summing *s, const struct run_set *set, const struct
 void place_sums_add(const struct place *places, const struct place_group *group,
                     const struct run_set *set, const struct run_pixels *pixels,
                     struct place_sums *sums, struct place_pixels *known) {
-    struct summing s = {.has_background = !has_wide(places, group),
-                        .places = places,
-                        .group = group,
-                        .sums = sums,
-                        .known = known};
+    struct group_pixels s = {.has_background = !has_wide(places, group),
+                             .places = places,
+                             .group = group,
+                             .sums = sums,
+                             .known = known};
     for (int i = 0; i < group->n; i++)
         known[group->members[i]] = (struct place_pixels){.above = NAN};
     each_span(&s, set, pixels, add_span);
@@ -357,26 +373,28 @@ void place_sums_add(const struct place *places, const struct place_group *group,
 
 /* Subtracts a shape times its amplitude. */
 static void subtract_shape(const struct place *p, const struct columns *reached,
-                           const struct span *span, const struct amplitude *found, double *values) {
+                           const struct span *span, const struct amplitude *amplitude,
+                           double *values) {
     struct shape_values shape;
-    if (found->is_shared) /* the place whose amplitude it is has it subtracted */
+    if (amplitude->is_shared) /* the place that shares it subtracts it */
         return;
     find_shape(p, reached, span, &shape);
     for (int x = shape.first; x < shape.end; x++)
-        values[x] -= found->value * shape.value[x];
+        values[x] -= amplitude->value * shape.value[x];
 }
 
-static void add_residuals(struct summing *s, const struct span *span) {
+static void add_residuals(struct group_pixels *s, const struct span *span) {
     double rest[PIXELS_AT_ONCE];
     memcpy(rest, span->above, (size_t)span->n * sizeof *rest);
     for (int k = 0; k < s->n_active; k++) {
         const struct active *a = &s->active[k];
-        subtract_shape(a->place, &a->reached, span, &s->found[s->group->members[a->member]], rest);
+        subtract_shape(a->place, &a->reached, span, &s->amplitudes[s->group->members[a->member]],
+                       rest);
     }
     for (int i = 0; i < s->group->n_others; i++) {
         const struct place *p = &s->places[s->group->others[i]];
         const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
-        subtract_shape(p, &reached, span, &s->found[s->group->others[i]], rest);
+        subtract_shape(p, &reached, span, &s->amplitudes[s->group->others[i]], rest);
     }
     for (int k = 0; k < s->n_active; k++) {
         const struct columns *used = &s->active[k].used;
@@ -390,11 +408,11 @@ static void add_residuals(struct summing *s, const struct span *span) {
 
 void place_residuals_add(const struct place *places, const struct place_group *group,
                          const struct run_set *set, const struct run_pixels *pixels,
-                         const struct amplitude *found, struct place_pixels *known) {
-    struct summing s = {.has_background = !has_wide(places, group),
-                        .places = places,
-                        .group = group,
-                        .known = known,
-                        .found = found};
+                         const struct amplitude *amplitudes, struct place_pixels *known) {
+    struct group_pixels s = {.has_background = !has_wide(places, group),
+                             .places = places,
+                             .group = group,
+                             .known = known,
+                             .amplitudes = amplitudes};
     each_span(&s, set, pixels, add_residuals);
 }

@@ -1,11 +1,11 @@
-/* The pixels of groups of places, and what least squares need of them. */
+/* The pixels of groups of places, and their sums for least squares. */
 #ifndef PLACE_SUMS_H
 #define PLACE_SUMS_H
 
 #include "measure/place_groups.h"
 #include "measure/run_pixels.h"
 
-/* The runs of the pixels of groups: those that are used at any of their places. */
+/* The runs of groups: the pixels that any of their places uses. */
 struct place_runs {
     struct run_set *sets; /* of each group */
     int64_t n, n_pixels;
@@ -21,17 +21,17 @@ bool place_runs_add(struct place_runs *runs, const struct place *places,
 void place_runs_finish(struct place_runs *runs);
 void place_runs_clear(struct place_runs *runs);
 
-/* What is known of a place from its own pixels. */
+/* The nearest pixel of a place, and counts of the pixels that it uses. */
 struct place_pixels {
     double above; /* value - background of the nearest pixel; NAN: blank */
     struct noise_at noise;
     int64_t n, n_missing; /* pixels with and without a value */
-    double chi2;          /* if it is wanted: the sum of (residual / rms)^2 over its pixels */
+    double chi2;          /* the sum of (residual / rms)^2 over its pixels, if it is wanted */
 };
 
 /* Sums over the pixels of a group of n places that have a value. */
 struct place_sums {
-    double *normal; /* n x n, of which the part on and below the diagonal is set: g_i g_k */
+    double *normal; /* n x n, set on and below the diagonal: g_i g_k */
     double *right;  /* n: (value - background) g_i */
     double *cross;  /* n_others x n: g_i times the shape of another place */
 };
@@ -40,15 +40,15 @@ struct place_sums {
 bool place_sums_make(const struct place_group *group, struct place_sums *sums);
 void place_sums_free(struct place_sums *sums);
 
-/* Adds the pixels of a group to its sums, which are 0, and sets what is known of its places;
- * `known` has an element for each of all places. */
+/* Adds the pixels of a group to its sums, which are 0, and sets `known` of its members; `known` has
+ * an element for each place. */
 void place_sums_add(const struct place *places, const struct place_group *group,
                     const struct run_set *set, const struct run_pixels *pixels,
                     struct place_sums *sums, struct place_pixels *known);
 
-/* Adds to chi2 of the members of a group, which is 0, what the pixels of the group have. */
+/* Adds the residuals of a group's pixels to chi2 of its members, which is 0. */
 void place_residuals_add(const struct place *places, const struct place_group *group,
                          const struct run_set *set, const struct run_pixels *pixels,
-                         const struct amplitude *found, struct place_pixels *known);
+                         const struct amplitude *amplitudes, struct place_pixels *known);
 
 #endif

@@ -1,3 +1,18 @@
+/* How amplitudes of fixed shapes are fitted at places, in one pass over the image or two.
+ *
+ * 1. place_crowds.c leaves out most places of a crowd; place_groups.c links close places to
+ *    clusters and halves large ones into parts.
+ * 2. take_groups reads groups batch by batch, 16384 groups or 4 million pixels; fit_group makes the
+ *    sums of a group, and fits it at once unless it is a part of a cluster, whose sums are kept.
+ * 3. fit_parts: parts are fitted one after the other, each less the amplitudes of the others so
+ *    far, in sweeps until no amplitude changes by more than a thousandth of its error; 50 sweeps at
+ *    most (Gauss and Seidel).
+ * 4. If residuals are wanted, the pixels of parts are read again.
+ *
+ * Always: places are sorted, so results do not depend on the order in the user's table. An
+ * amplitude that still changes by a tenth of its error after the last sweep is uncertain.
+ *
+ * Cost: a read of the image; the sums of parts, some 512 n + n^2 numbers for a part of n places. */
 #include "measure/places.h"
 
 #include <stdlib.h>
@@ -7,10 +22,10 @@
 #include "measure/beam_frame.h"
 #include "measure/place_crowds.h"
 
-/* Of the groups and pixels that are in memory at a time; there is always one group. */
+/* Most groups and pixels in memory at a time; one group may have more pixels. */
 enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
 
-/* Pixels around a position. */
+/* The most pixels on each side of a place. */
 static const double MOST_REACH = 256;
 
 static const char MEASURING[] = "measuring at given positions";
@@ -37,7 +52,7 @@ struct place place_make(double x, double y, const struct tensor *moments, double
     }
     p.moments = *moments;
     p.form = tensor_inverse(&p.moments);
-    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
+    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just one FWHM is used */
     const double reach_x = reach * sqrt(p.moments.xx), reach_y = reach * sqrt(p.moments.yy);
     const double part = fmin(1, MOST_REACH / fmax(reach_x, reach_y));
     p.square = reach * reach * part * part;
@@ -52,7 +67,7 @@ bool place_is_cut(const struct place *p, int64_t width, int64_t height) {
             p->y > (double)height - 1 - p->reach_y);
 }
 
-/* Compares what the results of two places depend on. */
+/* Compares positions and shapes of two places. */
 static int compare_measured(const struct place *a, const struct place *b) {
     const double left[] = {a->y, a->x, a->moments.xx, a->moments.yy, a->moments.xy};
     const double right[] = {b->y, b->x, b->moments.xx, b->moments.yy, b->moments.xy};
@@ -78,30 +93,30 @@ void places_sort(struct place *places, int64_t n, bool has_shapes) {
 
 /* --- groups --- */
 
-struct fitting {
+struct group_fits {
     const struct places_setting *setting;
     struct tensor beam; /* second moments, pixels^2 */
     const struct place *places;
     int64_t n;
     struct place_groups groups;
-    struct place_sums *sums;    /* of each group, while they are needed */
-    struct place_pixels *known; /* of each place */
-    struct amplitude *found;    /* of each place */
+    struct place_sums *sums;      /* of each group, while they are needed */
+    struct place_pixels *known;   /* of each place */
+    struct amplitude *amplitudes; /* of each place */
     /* Takes the pixels of a group. */
-    enum srcfind_status (*take)(const struct fitting *f, int64_t group, const struct run_set *set,
-                                struct error *error);
-    bool parts_only;                 /* groups that are no part of a cluster have no pixels */
+    enum srcfind_status (*take)(const struct group_fits *f, int64_t group,
+                                const struct run_set *set, struct error *error);
+    bool parts_only;                 /* only parts of clusters get pixels */
     int64_t first_group;             /* of the batch */
     const struct place_runs *runs;   /* of the batch */
     const struct run_pixels *pixels; /* of the batch */
 };
 
-enum { GROUPS_A_PART = 64 };
+enum { GROUPS_A_SHARE = 64 };
 
-static enum srcfind_status take_part(void *context, int part, struct error *error) {
-    const struct fitting *f = context;
-    const int64_t first = (int64_t)part * GROUPS_A_PART;
-    const int64_t end = first + GROUPS_A_PART < f->runs->n ? first + GROUPS_A_PART : f->runs->n;
+static enum srcfind_status take_share(void *context, int share, struct error *error) {
+    const struct group_fits *f = context;
+    const int64_t first = (int64_t)share * GROUPS_A_SHARE;
+    const int64_t end = first + GROUPS_A_SHARE < f->runs->n ? first + GROUPS_A_SHARE : f->runs->n;
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t k = first; status == SRCFIND_OK && k < end; k++)
         status = f->take(f, f->first_group + k, &f->runs->sets[k], error);
@@ -109,7 +124,7 @@ static enum srcfind_status take_part(void *context, int part, struct error *erro
 }
 
 /* Reads the pixels of a batch of groups, whose runs are made. */
-static enum srcfind_status take_batch(struct fitting *f, struct place_runs *runs,
+static enum srcfind_status take_batch(struct group_fits *f, struct place_runs *runs,
                                       struct threads *threads, struct error *error) {
     struct run_pixels pixels;
     place_runs_finish(runs);
@@ -118,14 +133,14 @@ static enum srcfind_status take_batch(struct fitting *f, struct place_runs *runs
     f->runs = runs;
     f->pixels = &pixels;
     if (status == SRCFIND_OK)
-        status = threads_try(threads, (int)((runs->n + GROUPS_A_PART - 1) / GROUPS_A_PART),
-                             take_part, f, error);
+        status = threads_try(threads, (int)((runs->n + GROUPS_A_SHARE - 1) / GROUPS_A_SHARE),
+                             take_share, f, error);
     run_pixels_clear(&pixels);
     return status;
 }
 
 /* Reads the pixels of all groups, batch by batch. */
-static enum srcfind_status take_groups(struct fitting *f, struct threads *threads,
+static enum srcfind_status take_groups(struct group_fits *f, struct threads *threads,
                                        struct error *error) {
     static const struct place_group none = {0};
     const struct pixel_source *source = f->setting->pixels->source;
@@ -150,13 +165,13 @@ static enum srcfind_status take_groups(struct fitting *f, struct threads *thread
 
 /* --- amplitudes --- */
 
-static void add_residuals(const struct fitting *f, int64_t i, const struct run_set *set) {
-    place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->found, f->known);
+static void add_residuals(const struct group_fits *f, int64_t i, const struct run_set *set) {
+    place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->amplitudes, f->known);
 }
 
-/* Sums the pixels of a group, and fits it unless it is a part of a cluster, whose sums are kept. */
-static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const struct run_set *set,
-                                     struct error *error) {
+/* Sums the pixels of a group, and fits it. Sums of a part of a cluster are kept instead. */
+static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
+                                     const struct run_set *set, struct error *error) {
     const struct place_group *group = &f->groups.groups[i];
     struct place_sums *sums = &f->sums[i];
     if (!place_sums_make(group, sums))
@@ -166,9 +181,9 @@ static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const s
         return SRCFIND_OK;
     if (f->setting->frame) {
         const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
-        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->found);
-        amplitudes_solve(group, &s, sums, f->known, f->found);
-        amplitudes_share(group, &s, f->found);
+        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->amplitudes);
+        amplitudes_solve(group, &s, sums, f->known, f->amplitudes);
+        amplitudes_share(group, &s, f->amplitudes);
     }
     place_sums_free(sums);
     if (f->setting->residuals)
@@ -178,7 +193,7 @@ static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const s
 
 /* The groups that are parts of clusters. */
 struct parts {
-    const struct fitting *f;
+    const struct group_fits *f;
     int64_t *groups;
     struct amplitude_system *systems;
     int64_t n;
@@ -186,39 +201,40 @@ struct parts {
 
 static void prepare_part(void *context, int i) {
     const struct parts *p = context;
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     const struct place_group *group = &f->groups.groups[p->groups[i]];
     p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
-    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->found);
+    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->amplitudes);
 }
 
-/* Fits all parts, one after the other: each gets its pixels less what the others have so far.
- * Returns the largest change of an amplitude, in its errors. */
+/* Fits all parts, one after the other, each less the others as they are so far. Returns the largest
+ * change of an amplitude, in units of its error. */
 static double sweep(const struct parts *p) {
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     double largest = 0;
     for (int64_t i = 0; i < p->n; i++)
         largest = fmax(largest, amplitudes_solve(&f->groups.groups[p->groups[i]], &p->systems[i],
-                                                 &f->sums[p->groups[i]], f->known, f->found));
+                                                 &f->sums[p->groups[i]], f->known, f->amplitudes));
     return largest;
 }
 
-/* Of an amplitude, in its errors, by the last sweep: above it the sweeps do not converge. */
+/* The largest change of an amplitude by the last sweep, in units of its error, if the sweeps
+ * converge. */
 static const double MOST_CHANGE = 0.1;
 
-static void mark_unsteady(const struct place_group *group, struct amplitude *found) {
+static void mark_unsteady(const struct place_group *group, struct amplitude *amplitudes) {
     for (int i = 0; i < group->n; i++) {
-        struct amplitude *own = &found[group->members[i]];
-        own->is_uncertain = own->is_uncertain || !(own->change <= MOST_CHANGE);
+        struct amplitude *amplitude = &amplitudes[group->members[i]];
+        amplitude->is_uncertain = amplitude->is_uncertain || !(amplitude->change <= MOST_CHANGE);
     }
 }
 
-/* Fits the parts of clusters, until all of a cluster are as if they were fitted together. Two
- * sweeps are enough where its places are two beams from each other, not where they are one. */
+/* Fits the parts of clusters, until a cluster is as if it were fitted as a whole. Two sweeps are
+ * enough where places are two beams apart, not where they are one. */
 static void fit_parts(struct parts *p, struct threads *threads) {
     enum { MOST_SWEEPS = 50 };
     static const double least_change = 1e-3; /* of an amplitude, in its errors */
-    const struct fitting *f = p->f;
+    const struct group_fits *f = p->f;
     for (int64_t i = 0; i < f->groups.n; i++)
         if (f->groups.groups[i].is_part)
             p->groups[p->n++] = i;
@@ -226,12 +242,12 @@ static void fit_parts(struct parts *p, struct threads *threads) {
     for (int k = 0; k < MOST_SWEEPS && sweep(p) > least_change; k++)
         ;
     for (int64_t i = 0; i < p->n; i++)
-        mark_unsteady(&f->groups.groups[p->groups[i]], f->found);
+        mark_unsteady(&f->groups.groups[p->groups[i]], f->amplitudes);
     for (int64_t i = 0; i < p->n; i++)
-        amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->found);
+        amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->amplitudes);
 }
 
-static enum srcfind_status take_residuals(const struct fitting *f, int64_t i,
+static enum srcfind_status take_residuals(const struct group_fits *f, int64_t i,
                                           const struct run_set *set, struct error *error) {
     (void)error;
     if (f->groups.groups[i].is_part)
@@ -240,7 +256,7 @@ static enum srcfind_status take_residuals(const struct fitting *f, int64_t i,
 }
 
 /* Fits clusters, whose sums are made, and reads their pixels again if residuals are wanted. */
-static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threads,
+static enum srcfind_status fit_clusters(struct group_fits *f, struct threads *threads,
                                         struct error *error) {
     int64_t n = 0;
     for (int64_t i = 0; i < f->groups.n; i++)
@@ -264,17 +280,17 @@ static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threa
 
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
-                               struct amplitude *found, struct error *error) {
-    struct fitting f = {.setting = setting,
-                        .places = places,
-                        .n = n,
-                        .known = known,
-                        .found = found,
-                        .take = fit_group};
+                               struct amplitude *amplitudes, struct error *error) {
+    struct group_fits f = {.setting = setting,
+                           .places = places,
+                           .n = n,
+                           .known = known,
+                           .amplitudes = amplitudes,
+                           .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
     if (setting->frame)
         f.beam = beam_frame_moments(setting->frame);
-    memset(found, 0, (size_t)n * sizeof *found);
+    memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
     if ((setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||
         !(f.sums = calloc((size_t)f.groups.n + 1, sizeof *f.sums)))
@@ -284,7 +300,7 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
     if (status == SRCFIND_OK)
         status = fit_clusters(&f, threads, error);
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i++)
-        found[i].is_uncertain = found[i].is_uncertain || places[i].is_crowded;
+        amplitudes[i].is_uncertain = amplitudes[i].is_uncertain || places[i].is_crowded;
     for (int64_t i = 0; f.sums && i < f.groups.n; i++)
         place_sums_free(&f.sums[i]);
     free(f.sums);

@@ -15,7 +15,7 @@ static int64_t gaussians_of(const struct srcfind_source *source) {
     return source->n_gaussians > 1 ? source->n_gaussians : 1;
 }
 
-static struct srcfind_beam own_shape(const struct srcfind_source *g) {
+static struct srcfind_beam intrinsic_shape(const struct srcfind_source *g) {
     const bool is_known = g->dc_major > 0 && g->dc_minor >= 0;
     return is_known ? (struct srcfind_beam){g->dc_major, g->dc_minor, g->dc_angle}
                     : (struct srcfind_beam){0};
@@ -29,7 +29,7 @@ static void hold_gaussians(struct held_sources *held) {
         for (; k >= end; source++)
             end += gaussians_of(&held->sources[source + 1]);
         const struct srcfind_source *g = &held->gaussians[k];
-        held->positions[k] = (struct forced_position){g->x, g->y, own_shape(g)};
+        held->positions[k] = (struct forced_position){g->x, g->y, intrinsic_shape(g)};
         held->source_of[k] = source;
     }
 }
@@ -124,7 +124,7 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
     struct plane_flux *flux = &sums->flux;
     const struct place *p = &m->forced.places[at];
     const struct place_pixels *known = &m->forced.known[p->twin];
-    const struct amplitude *found = &m->forced.found[p->twin];
+    const struct amplitude *found = &m->forced.amplitudes[p->twin];
     const struct pixel_source *source = m->plane->view->source;
     if (!isfinite(known->above) || !(known->noise.rms > 0))
         return false;

@@ -1,4 +1,4 @@
-/* Rows by their place in the image: the nearest one to a point. */
+/* Rows by their position in the image: the nearest one to a point. */
 #ifndef ROW_INDEX_H
 #define ROW_INDEX_H
 

@@ -1,3 +1,17 @@
+/* How the pixels of runs are read. find_first sets the index of each run's first pixel.
+ *
+ * From a device: the runs are copied there, their values are gathered and copied back; noise
+ * follows from the noise map on the host.
+ *
+ * From a source: list_by_chunk lists, for each chunk of the image, the sets of runs that have rows
+ * in it (counting sort). Threads read only these chunks, and copy the overlap of each run with the
+ * chunk, with the noise there.
+ *
+ * Always: each pixel of each run is written once, to its index, so the order of the chunks does not
+ * matter. Runs may overlap.
+ *
+ * Cost: a pass over the chunks with runs; 20 bytes a pixel, 8 a run, and 8 for each chunk of a set.
+ */
 #include "measure/run_pixels.h"
 
 #include <stdlib.h>
@@ -36,12 +50,12 @@ static void set_noise(const struct run_pixels *pixels, const struct noise_rows *
 
 /* --- from a device --- */
 
-enum { SETS_A_PART = 64 };
+enum { SETS_A_SHARE = 64 };
 
-static void work_on_part(void *context, int part) {
+static void work_on_share(void *context, int share) {
     struct wanted_runs *r = context;
-    const int64_t begin = (int64_t)part * SETS_A_PART;
-    for (int64_t k = begin; k < r->n && k < begin + SETS_A_PART; k++)
+    const int64_t begin = (int64_t)share * SETS_A_SHARE;
+    for (int64_t k = begin; k < r->n && k < begin + SETS_A_SHARE; k++)
         r->work(r, k);
 }
 
@@ -49,7 +63,7 @@ static void work_on_part(void *context, int part) {
 static void for_each_set(struct wanted_runs *r, struct threads *threads,
                          void (*work)(struct wanted_runs *r, int64_t set)) {
     r->work = work;
-    threads_run(threads, (int)((r->n + SETS_A_PART - 1) / SETS_A_PART), work_on_part, r);
+    threads_run(threads, (int)((r->n + SETS_A_SHARE - 1) / SETS_A_SHARE), work_on_share, r);
 }
 
 /* Finds the first pixel of each run of a set. */
@@ -81,9 +95,9 @@ static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads
     if (!r->runs)
         return error_memory(error, "reading pixels again");
     for_each_set(r, threads, find_first);
-    const struct placed_runs placed = {r->runs, r->first, n_runs, r->n_pixels};
+    const struct gathered_runs gathered = {r->runs, r->first, n_runs, r->n_pixels};
     const enum srcfind_status status =
-        r->from->gather(r->from->context, &placed, r->pixels->value, error);
+        r->from->gather(r->from->context, &gathered, r->pixels->value, error);
     if (status == SRCFIND_OK)
         for_each_set(r, threads, set_noise_of_set);
     return status;

@@ -1,18 +1,18 @@
-/* The one reader of what is measured: the pixels of runs, with background and rms there. What is
- * measured need not be what was detected in: the runs may come from any image of the same shape. */
+/* The one reader of pixels that are measured: the pixels of runs, with background and rms. The runs
+ * may come from another image of the same shape than the pixels. */
 #ifndef RUN_PIXELS_H
 #define RUN_PIXELS_H
 
 #include "backend/backend.h"
 
-/* Where the pixels of runs come from. */
+/* The source of the pixels of runs. */
 struct run_source {
     const struct pixel_source *source;
     const struct noise_map *noise;
     struct noise_sources user; /* maps that the user gives, which stand in for the noise map */
     /* Writes the values of runs, of an image that a device has; NULL: no device has it, and the
      * source is read. */
-    enum srcfind_status (*gather)(void *context, const struct placed_runs *runs, float *values,
+    enum srcfind_status (*gather)(void *context, const struct gathered_runs *runs, float *values,
                                   struct error *error);
     void *context;
 };

@@ -1,4 +1,4 @@
-/* Rows of a scale: what was measured in samples becomes what the image has. */
+/* Rows of a scale: measurements in samples are turned to pixels of the image. */
 #ifndef SCALE_ROW_H
 #define SCALE_ROW_H
 

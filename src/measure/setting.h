@@ -1,4 +1,4 @@
-/* What is the same for all rows of an image. */
+/* The values that are the same for all rows of an image. */
 #ifndef SETTING_H
 #define SETTING_H
 

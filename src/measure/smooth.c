@@ -1,3 +1,19 @@
+/* How an image is smoothed and sampled, band after band.
+ *
+ * 1. read_band reads the next 2^21 pixels or more by all threads, less the model of all Gaussians
+ *    so far (take_pixels).
+ * 2. convolve_rows: whole rows are convolved along x, at the columns of samples alone
+ *    (cpu/convolve.h), and wait in a ring.
+ * 3. make_rows: a row of samples is made once all rows that its kernel needs are in the ring. Blank
+ *    pixels count as 0, and a sample is divided by the sum of the kernel over pixels that are not
+ *    blank.
+ * 4. Samples go to work->put, as they are made.
+ *
+ * Always: each sum is one chain in float32, in the order of the kernel, so vectors, threads and a
+ * device give the same bits. A sample whose pixel is blank is blank.
+ *
+ * Cost: one read; 2 x radius + 1 products a row and column of samples along x, and as many a sample
+ * along y; memory for the ring: some band and kernel of rows, at the columns of samples. */
 #include "measure/smooth.h"
 
 #include <stdlib.h>
@@ -7,10 +23,10 @@
 #include "cpu/convolve.h"
 #include "input/chunks.h"
 
-/* Samples an effective beam, along an axis: a fit needs no more. */
+/* Samples an effective beam along an axis; a fit needs no more. */
 static const double SAMPLES_A_BEAM = 5;
 
-enum { BAND_PIXELS = 1 << 21 }; /* that are read before they are convolved, at least */
+enum { BAND_PIXELS = 1 << 21 }; /* least number of pixels that are read before they are convolved */
 
 /* --- the kernel --- */
 
@@ -58,13 +74,13 @@ void smoothing_clear(struct smoothing *s) {
 /* The share of a thread: some of the rows, then some of the rows of samples. */
 struct smoother_share {
     struct convolver convolver;
-    float *values, *ones; /* of a row: 0 where blank */
-    const float **rows;   /* of each pixel of the kernel: the sums along its row; */
+    float *values, *ones; /* a row of pixels and of ones, both 0 where blank */
+    const float **rows;   /* for each pixel of the kernel: the sums of its row, */
     const float **weights;
-    float *column_weights; /* of a row of samples; */
-    float *inner;          /* and those of one whose kernels see no blank row, once it is known */
+    float *column_weights; /* of a row of samples */
+    float *inner; /* weights of a row of samples whose kernels see no blank, once they are known */
     bool has_inner;
-    int64_t n_samples; /* that are not blank */
+    int64_t n_samples; /* samples that are not blank */
 };
 
 /* Rows that are convolved along x wait in a ring until all rows that a sample needs are there. */
@@ -75,14 +91,14 @@ struct smoother {
     struct threads *threads;
     int n_shares;
     struct smoother_share *shares;
-    float *pixels; /* those of numbers [first, end): NaN is blank */
+    float *pixels; /* the pixels [first, end) of the image; NaN is blank */
     int64_t first, end;
-    int64_t n_rows;   /* of the image, which are convolved along x: rows [0, n_rows) */
-    int64_t next_row; /* until where they are to be convolved now */
+    int64_t n_rows;   /* rows of the image that are convolved along x */
+    int64_t next_row; /* the end of the rows that are convolved next */
     int64_t ring;     /* rows in the ring: row y is y % ring */
     float *sums, *weights;
-    const float **row_weights; /* those of a row without a blank are `full` */
-    bool *is_blank;            /* of the pixels of samples */
+    const float **row_weights; /* `full` for a row without a blank */
+    bool *is_blank;            /* whether the pixel at a sample is blank */
     float *full;
     float *samples; /* the rows [n_done, next_done) of samples */
     int64_t n_done, next_done;
@@ -143,7 +159,7 @@ static bool is_wanted(void *context, int64_t first, int64_t count) {
     return first >= m->end && first < m->end + m->band_chunks * m->work->source->chunk_pixels;
 }
 
-/* Reads the chunks that follow. */
+/* Reads the next chunks. */
 static enum srcfind_status read_band(struct smoother *m, struct error *error) {
     const struct chunk_work work = {.work = take_chunk, .wanted = is_wanted, .context = m};
     const int64_t n = m->width * m->height;
@@ -233,7 +249,7 @@ static enum srcfind_status make_rows(void *context, int i, struct error *error) 
 
 /* --- all --- */
 
-/* How many rows of samples have all that they need, once n_rows rows are convolved. */
+/* The number of rows of samples that can be made once n_rows rows are convolved. */
 static int64_t count_ready(const struct smoother *m) {
     const struct smoothing *s = m->smoothing;
     const int64_t most = m->n_rows - 1 - s->radius - s->offset;
@@ -241,7 +257,7 @@ static int64_t count_ready(const struct smoother *m) {
     return m->n_rows == m->height || ready > s->height ? s->height : ready;
 }
 
-/* Moves the pixels of the row that is not complete to the front. */
+/* Moves the pixels of the incomplete row to the front. */
 static void keep_rest(struct smoother *m) {
     const int64_t done = m->n_rows * m->width;
     memmove(m->pixels, m->pixels + (done - m->first), (size_t)(m->end - done) * sizeof *m->pixels);

@@ -1,4 +1,4 @@
-/* Smooths an image less the Gaussians that were found so far, for the search of a scale. */
+/* Smooths an image less all Gaussians so far, for the search of a scale. */
 #ifndef SMOOTH_H
 #define SMOOTH_H
 
@@ -7,14 +7,13 @@
 #include "input/pixel_source.h"
 #include "measure/model.h"
 
-/* The smoothing of an image with a kernel of this FWHM, whose effective beam has this one, in
- * pixels: it is sampled as coarsely as an effective beam has five samples. The caller clears the
- * smoothing. */
+/* Makes the smoothing of an image with a kernel of FWHM `kernel` pixels, whose effective beam has
+ * FWHM `effective`: there are five samples an effective beam. The caller clears the smoothing. */
 bool smoothing_make(struct smoothing *smoothing, double kernel, double effective, int64_t width,
                     int64_t height);
 void smoothing_clear(struct smoothing *smoothing);
 
-/* What is smoothed, and where the samples go. */
+/* The image that is smoothed, and the function that takes its samples. */
 struct smooth_work {
     const struct smoothing *smoothing;
     const struct pixel_source *source;
@@ -26,7 +25,7 @@ struct smooth_work {
 };
 
 /* Reads the image once, with all threads, and makes all samples. *n_samples: how many are not
- * blank. The image is never held: some MiB of its rows are. */
+ * blank. The image is not kept in memory, only some MiB of rows. */
 enum srcfind_status smooth(const struct smooth_work *work, struct threads *threads,
                            int64_t *n_samples, struct error *error);
 

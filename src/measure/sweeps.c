@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* The parts of a colour: their jobs, one island after the other. */
-struct sweeping {
+struct colour_jobs {
     const struct grouped_island *islands;
     int64_t n;
     const struct fit_frame *frame;
@@ -16,14 +16,14 @@ struct sweeping {
 
 /* Adds up the models of the start. */
 static void add_start(void *context, int i) {
-    const struct sweeping *s = context;
+    const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
     for (int64_t k = 0; k < island->fit->n_parts; k++)
         island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], 1);
 }
 
 /* Copies the jobs of the colour. */
-static void list_jobs(struct sweeping *s, bool is_first) {
+static void list_jobs(struct colour_jobs *s, bool is_first) {
     s->n_jobs = 0;
     for (int64_t i = 0; i < s->n; i++) {
         const struct grouped_island *island = &s->islands[i];
@@ -38,16 +38,16 @@ static void list_jobs(struct sweeping *s, bool is_first) {
 }
 
 static void set_pixels(void *context, int i) {
-    const struct sweeping *s = context;
+    const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
     for (int64_t k = 0; k < island->fit->n_parts; k++)
         if (island->fit->parts[k].colour == s->colour)
             island_fit_set_pixels(island->fit, k, &island->jobs[k], s->pixels);
 }
 
-/* Takes the results: what an island's other parts have of these changes. */
+/* Takes the results, and updates `others` of the island's other parts. */
 static void take_results(void *context, int i) {
-    const struct sweeping *s = context;
+    const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
     int64_t at = s->first[i];
     for (int64_t k = 0; k < island->fit->n_parts; k++) {
@@ -59,7 +59,7 @@ static void take_results(void *context, int i) {
     }
 }
 
-static enum srcfind_status sweep(struct sweeping *s, bool is_first, const struct fitter *fitter,
+static enum srcfind_status sweep(struct colour_jobs *s, bool is_first, const struct fitter *fitter,
                                  struct threads *threads, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     int32_t n_colours = 0;
@@ -84,12 +84,12 @@ enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
     int64_t n_parts = 0;
     for (int64_t i = 0; i < n; i++)
         n_parts += islands[i].fit->n_parts;
-    struct sweeping s = {.islands = islands,
-                         .n = n,
-                         .frame = frame,
-                         .pixels = pixels,
-                         .jobs = malloc((size_t)n_parts * sizeof *s.jobs + 1),
-                         .first = malloc((size_t)n * sizeof *s.first + 1)};
+    struct colour_jobs s = {.islands = islands,
+                            .n = n,
+                            .frame = frame,
+                            .pixels = pixels,
+                            .jobs = malloc((size_t)n_parts * sizeof *s.jobs + 1),
+                            .first = malloc((size_t)n * sizeof *s.first + 1)};
     enum srcfind_status status = SRCFIND_OK;
     if (s.jobs && s.first)
         threads_run(threads, (int)n, add_start, &s);

@@ -22,9 +22,9 @@ struct grouped_island {
 };
 
 /* Fits the parts of n islands twice, and sets the results of their jobs. In the first sweep a part
- * that has not been fitted is subtracted from the others as points at its peaks. Parts of one
- * colour are fitted together, and those of the next see their results. Errors: memory, and those of
- * the fitter. */
+ * that is not fitted yet is subtracted from other parts as points at its peaks. Parts of one colour
+ * are fitted together; parts of the next colour see their results. Errors: memory, and those of the
+ * fitter. */
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
                                const struct fit_frame *frame, struct fit_pixel *pixels,
                                const struct fitter *fitter, struct threads *threads,

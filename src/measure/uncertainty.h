@@ -44,8 +44,8 @@ struct shape_error {
 };
 
 /* Error by the choice of the beam's shape / the flux that a free shape had more. It is above 1,
- * since of wide sources those look like the beam that noise makes narrow. Of sources 1.2 to 2 beams
- * wide at 5 to 10 rms, total fluxes then scatter by 1.1 of their errors, and those of points by
+ * because a wide source looks like the beam if noise makes it narrow. With it, total fluxes of
+ * sources 1.2 to 2 beams wide at 5 to 10 rms scatter by 1.1 of their errors, fluxes of points by
  * 0.75. */
 static const double UNCERTAIN_LOSS = 1.5;
 

@@ -1,3 +1,19 @@
+/* How pixel columns become sky columns, 256 rows at a time.
+ *
+ * 1. fill_batch asks WCSLIB for three positions a row: the source, one step to its right and one
+ *    above it. Their differences are the Jacobian from pixels to east and north (jacobian.c).
+ * 2. fill_row: position and name; covariances and second moments are turned by J t J^T, and their
+ *    eigenvalues are errors, sizes and angles.
+ * 3. measure_fitted_size: errors of sizes from the errors of moments along and across the major
+ *    axis; the intrinsic size is that of the moments less the beam's, which add up under
+ *    convolution (Wild 1970).
+ * 4. fill_highest: the sky position of the highest value, if it is not the source's position.
+ *
+ * Always: pixels without a position on the sky get NaN and no name. Names are truncated, not
+ * rounded (IAU).
+ *
+ * Cost: WCSLIB's conversions, three or four a row; names are written without snprintf, which would
+ * take as long as measuring the source. */
 #include "measure/world_columns.h"
 
 #include <math.h>
@@ -18,7 +34,7 @@ static char *put_pair(char *text, int64_t number) {
     return text + 2;
 }
 
-/* JHHMMSS.ss+DDMMSS.s, without snprintf, which would take as long as measuring the source. */
+/* Writes JHHMMSS.ss+DDMMSS.s. */
 static void name_equatorial(char equinox, double lon, double lat, char *text) {
     const int64_t ra = (int64_t)floor(lon / 15 * 360000);  /* hundredths of a second of time */
     const int64_t dec = (int64_t)floor(fabs(lat) * 36000); /* tenths of an arcsecond */
@@ -89,12 +105,13 @@ static struct direction direction_of(const struct axes *axes) {
     return (struct direction){cos(angle), sin(angle)};
 }
 
-/* Standard errors of the second moments along a direction, across it, and of the mixed one. */
+/* Standard errors of the second moments along and across a direction, and of the mixed moment. */
 struct moment_errors {
     double along, across, mixed;
 };
 
-/* The error of major * the moment along the major axis + minor * ... + mixed * .... */
+/* The error of a weighted sum of the moments along the major axis, along the minor axis, and mixed.
+ */
 static double error_of_sum(const struct shape_error *e, double major, double minor, double mixed) {
     const double sum = major * major * e->major + minor * minor * e->minor +
                        2 * major * minor * e->covariance + mixed * mixed * e->mixed +
@@ -118,23 +135,21 @@ static struct moment_errors moment_errors(const struct jacobian *j, const struct
                                   error_of_sum(e, a * c, b * s, a * s + b * c)};
 }
 
-/* The error of a FWHM whose second moment has an error; near 0, the FWHM that the error alone
- * makes.
- */
+/* The error of a FWHM, from its second moment and its error; near 0 the FWHM of the error alone. */
 static double error_of_size(double moment, double error) {
     return FIT_FWHM * (moment > error / 4 ? error / (2 * sqrt(moment)) : sqrt(error));
 }
 
-/* The error of a position angle in degrees: at most that of a random one. */
+/* The error of a position angle, degrees; at most that of a random angle. */
 static double error_of_angle(const struct axes *axes, double mixed) {
     const double random = 180 / sqrt(12), difference = axes->major - axes->minor;
     const double error = difference > 0 ? mixed / difference / RADIAN : random;
     return error < random ? error : random;
 }
 
-/* Errors of the size, and the size without the beam: second moments of Gaussians that are convolved
- * add up (Wild 1970, Aust. J. Phys. 23, 113). The beam is taken out in pixels, where it is the same
- * in the whole image; what is left is turned to the sky. */
+/* Sets the errors of the size, and the size without the beam: second moments add up under
+ * convolution (Wild 1970, Aust. J. Phys. 23, 113). The beam is subtracted in pixels, where it is
+ * the same in the whole image, and the rest is turned to the sky. */
 static void measure_fitted_size(const struct jacobian *j, const struct tensor *second,
                                 const struct tensor *beam, const struct pixel_shape *shape,
                                 struct srcfind_source *row) {
@@ -150,17 +165,18 @@ static void measure_fitted_size(const struct jacobian *j, const struct tensor *s
     const struct tensor in_pixels = {shape->second.xx - beam->xx, shape->second.yy - beam->yy,
                                      shape->second.xy - beam->xy};
     const struct tensor without = jacobian_apply(j, &in_pixels);
-    struct axes own = tensor_axes(&without);
-    const struct moment_errors own_e = moment_errors(j, &shape->error, direction_of(&own));
-    const bool is_resolved = !shape->has_beam_shape && own.major > 0;
-    own.major = is_resolved ? own.major : 0;
-    own.minor = is_resolved && own.minor > 0 ? own.minor : 0;
-    row->dc_major = FIT_FWHM * sqrt(own.major);
-    row->dc_minor = FIT_FWHM * sqrt(own.minor);
-    row->dc_angle = is_resolved ? angle_of(&own) : 0;
-    row->e_dc_major = error_of_size(own.major, own_e.along);
-    row->e_dc_minor = error_of_size(own.minor, own_e.across);
-    row->e_dc_angle = error_of_angle(&own, own_e.mixed);
+    struct axes intrinsic = tensor_axes(&without);
+    const struct moment_errors intrinsic_errors =
+        moment_errors(j, &shape->error, direction_of(&intrinsic));
+    const bool is_resolved = !shape->has_beam_shape && intrinsic.major > 0;
+    intrinsic.major = is_resolved ? intrinsic.major : 0;
+    intrinsic.minor = is_resolved && intrinsic.minor > 0 ? intrinsic.minor : 0;
+    row->dc_major = FIT_FWHM * sqrt(intrinsic.major);
+    row->dc_minor = FIT_FWHM * sqrt(intrinsic.minor);
+    row->dc_angle = is_resolved ? angle_of(&intrinsic) : 0;
+    row->e_dc_major = error_of_size(intrinsic.major, intrinsic_errors.along);
+    row->e_dc_minor = error_of_size(intrinsic.minor, intrinsic_errors.across);
+    row->e_dc_angle = error_of_angle(&intrinsic, intrinsic_errors.mixed);
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
@@ -195,7 +211,7 @@ struct batch {
     double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
 };
 
-/* Sets where the highest value of fitted rows is. That of a Gaussian is its centre. */
+/* Sets the position of the highest value of fitted rows; for a Gaussian it is its centre. */
 static enum srcfind_status fill_highest(struct wcs *wcs, int n, const struct pixel_shape *shapes,
                                         struct batch *b, struct srcfind_source *rows,
                                         struct error *error) {

@@ -515,7 +515,11 @@ static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
     if (!merged)
         return error_memory(error, MERGING);
     merged->rows = rows;
-    merged->options_differ = !metadata_describe(&m->metadata, &merged->result);
+    if (!metadata_describe(&m->metadata, &merged->result, &merged->options_differ)) {
+        result_clear(&merged->result);
+        free(merged);
+        return error_memory(error, MERGING);
+    }
     merged->result.background = (struct srcfind_background){.median = NAN, .rms = NAN};
     merged->table = merged_rows_table(rows, &merged->result, merged->options_differ);
     write_tables(m, merged, threads);

@@ -310,9 +310,9 @@ static void compare_images(const struct image_metadata *first, const struct imag
         image->frequency = NAN;
 }
 
-bool metadata_describe(const struct metadata *m, struct result *result) {
+bool metadata_describe(const struct metadata *m, struct result *result, bool *options_differ) {
     int64_t first = -1;
-    bool are_same = true;
+    *options_differ = false;
     result->image = image_empty_metadata();
     options_default(&result->options);
     for (int64_t i = 0; i < m->n_images; i++) {
@@ -322,14 +322,15 @@ bool metadata_describe(const struct metadata *m, struct result *result) {
         const struct image_group *group = &m->groups[added->group];
         if (first < 0) {
             first = i;
-            result->options = group->options;
+            if (!options_copy(&result->options, &group->options))
+                return false;
             result->image.beam = added->beam;
             result->image.frequency = added->frequency;
         }
         take_group(group, &result->image);
         compare_images(&m->images[first], added, &result->image);
-        are_same = are_same && group->knows_options &&
-                   group->options_hash == group_of(m, first)->options_hash;
+        *options_differ = *options_differ || !group->knows_options ||
+                          group->options_hash != group_of(m, first)->options_hash;
     }
-    return are_same;
+    return true;
 }

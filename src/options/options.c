@@ -1,3 +1,13 @@
+/* The options of a search, by their names.
+ *
+ * options.inc gives each option a type and a member of struct options. A type has two functions:
+ * `parse` reads a text as the command line has it, `print` writes the text that parse takes. Paths
+ * are texts of their own, which options_set copies; lists of files are read by path_list.c.
+ *
+ * What always holds: options that were set by default are valid; an error leaves them unchanged;
+ * what options_get writes, options_set takes. A member that is not given has a value that no text
+ * gives (0, NaN, "" or a NOT_GIVEN), so that defaults that depend on other options are found by
+ * functions: options_deblend, options_group, ... options_check compares options with each other. */
 #include "options/options.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/* Lists of files: --measure-in a.fits,b.fits, --measure-in @LIST.
+ *
+ * A list keeps its paths, and one text of all of them, with commas, which options_get gives: lists
+ * from files are in it path by path, so that the text does not depend on a file that may change. */
 #include "options/path_list.h"
 
 #include <errno.h>

@@ -84,6 +84,7 @@ static float quantity_at(enum quantity quantity, struct noise_at noise, double m
         return (float)(above - model);
     case QUANTITY_LABEL:
     case QUANTITY_MASK:
+    case QUANTITY_NONE:
         break;
     }
     return NAN;

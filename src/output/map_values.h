@@ -8,7 +8,7 @@
 #include "output/fits_map.h"
 
 /* SNR is (value - background) / rms; a residual is value - background - model; labels are those of
- * islands or of sources; a mask is 1 at labels, else 0. */
+ * islands or of sources; a mask is 1 at labels, else 0; none: a picture. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,
@@ -16,7 +16,8 @@ enum quantity {
     QUANTITY_MODEL,
     QUANTITY_RESIDUAL,
     QUANTITY_LABEL,
-    QUANTITY_MASK
+    QUANTITY_MASK,
+    QUANTITY_NONE
 };
 
 /* Labels of pixels, row by row: row y has runs[first[y]] ... runs[first[y + 1] - 1], smaller scales

@@ -259,8 +259,9 @@ void save_clean(const char *path) {
 /* --- existing catalogues --- */
 
 /* Whether a compressed catalogue is complete. It is read to its end. */
-static bool compressed_is_whole(const struct writer *writer, const char *path) {
-    const size_t n_first = strlen(writer->first), n_last = strlen(writer->last);
+static bool compressed_is_whole(const struct writer *writer, const char *first_bytes,
+                                const char *path) {
+    const size_t n_first = strlen(first_bytes), n_last = strlen(writer->last);
     char text[1 << 14], end[2 * MOST_MARK] = "";
     size_t n_end = 0;
     bool whole = true, first = true;
@@ -269,7 +270,7 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
         return false;
     for (int n; whole && (n = gzread(file, text, sizeof text)) != 0; first = false) {
         const size_t size = n > 0 ? (size_t)n : 0, kept = size < MOST_MARK ? size : MOST_MARK;
-        whole = n > 0 && (!first || (size >= n_first && memcmp(text, writer->first, n_first) == 0));
+        whole = n > 0 && (!first || (size >= n_first && memcmp(text, first_bytes, n_first) == 0));
         const size_t before = n_end < MOST_MARK ? n_end : MOST_MARK;
         memmove(end, end + n_end - before, before);
         memcpy(end + before, text + size - kept, kept);
@@ -279,14 +280,15 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
     return whole && memcmp(end + n_end - n_last, writer->last, n_last) == 0;
 }
 
-bool save_is_whole(const struct writer *writer, const char *path) {
+bool save_is_whole(const struct writer *writer, const char *csv_first, const char *path) {
+    const char *first = csv_first && writer == &csv_writer ? csv_first : writer->first;
     if (path_is_stream(path))
         return false;
     if (writer->is_whole)
         return writer->is_whole(path);
     if (is_compressed(path))
-        return compressed_is_whole(writer, path);
+        return compressed_is_whole(writer, first, path);
     const size_t n_last = strlen(writer->last);
-    return path_has_bytes(path, 0, SEEK_SET, writer->first, strlen(writer->first)) &&
+    return path_has_bytes(path, 0, SEEK_SET, first, strlen(first)) &&
            path_has_bytes(path, -(long)n_last, SEEK_END, writer->last, n_last);
 }

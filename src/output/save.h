@@ -48,8 +48,9 @@ char *save_final_path(const char *path);
 /* Removes temporary files of killed processes from the directory of a catalogue. */
 void save_clean(const char *path);
 
-/* Whether a file begins and ends as a catalogue does. After a power failure a catalogue may be
- * incomplete: files are not synced to the disk, which would take some milliseconds each. */
-bool save_is_whole(const struct writer *writer, const char *path);
+/* Whether a file begins and ends as a catalogue does. csv_first: the column names with which a CSV
+ * file begins; NULL: those of a catalogue. After a power failure a catalogue may be incomplete:
+ * files are not synced to the disk, which would take some milliseconds each. */
+bool save_is_whole(const struct writer *writer, const char *csv_first, const char *path);
 
 #endif

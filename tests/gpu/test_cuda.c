@@ -99,7 +99,7 @@ static void assert_same_pixels(const struct pixel_source *source, const struct s
             n_pixels += run_length(&s->runs[i]);
         }
     }
-    const struct placed_runs runs = {s->runs, first, n, n_pixels};
+    const struct gathered_runs runs = {s->runs, first, n, n_pixels};
     float *gpu = calloc((size_t)n_pixels + 1, sizeof *gpu);
     assert_int_equal(run_pixels_read(&from, sets, s->n, n_pixels, unit_threads(2), &cpu, &error),
                      SRCFIND_OK);

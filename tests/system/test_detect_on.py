@@ -41,6 +41,45 @@ class DetectOn(t.Case):
         t.run(*options, "-q", "--save", ",".join(names), "-o", self.path(stem + ".csv"), check=True)
         return [fits.getdata(self.path("%s.%s.fits" % (stem, name))) for name in names]
 
+    # --- reads ---
+
+    def reads(self, *options):
+        """How many bytes a run reads, but for those that any run reads: Linux adds those of a
+        process to its parent's when it has ended."""
+
+        def count(*arguments):
+            before = self.bytes_read()
+            t.run(*arguments, "-q", "-j", "1", "--cpu", "-o", self.path("c.csv"), check=True)
+            return self.bytes_read() - before
+
+        small = self.write("small.fits", self.flat_pixels[:50, :50], t.sky_header())
+        return count(*options) - count(small)
+
+    @staticmethod
+    def bytes_read():
+        with open("/proc/self/io", encoding="ascii") as stream:
+            return int(stream.readline().split()[1])
+
+    def test_images_are_read_seldom(self):
+        """SPEC: two images are read at most 8 times in all, 16 with scales, and a mask once or
+        twice; masks and the other image are not read to learn what is blank."""
+        shape = (1500, 1500)
+        pixels, beam = t.noise(*shape, seed=9, n_sources=60), primary_beam(shape, 800)
+        beam[:100] = np.nan
+        flat = self.write("wide_flat.fits", pixels, t.sky_header())
+        true = self.write("wide_true.fits", (pixels / beam).astype(np.float32), t.sky_header())
+        mask = self.write("wide_mask.fits", np.ones(shape, "f4"), t.sky_header())
+        size, usual = os.path.getsize(flat), ("--local", "-i", "3", "--fit")
+        for most, options in (
+            (4.3, (flat, *usual)),
+            (8, (true, "--detect-on", flat, *usual)),
+            (16, (true, "--detect-on", flat, "--scales", *usual)),
+            (10, (true, "--detect-on", flat, "--mask", mask, *usual)),
+            (6.3, (flat, "--mask", mask, "--save", "rms,snr,mask,model", *usual)),
+        ):
+            with self.subTest(options=options):
+                self.assertLess(self.reads(*options) / size, most)
+
     # --- one image ---
 
     def test_the_image_itself(self):

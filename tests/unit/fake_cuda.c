@@ -158,22 +158,31 @@ static enum srcfind_status search(struct cuda *cuda, const struct pixel_source *
     return status;
 }
 
+/* Begins what a device does with an image. An error where the device is lost. */
+static enum srcfind_status begin_work(struct cuda *cuda, struct error *error) {
+    begin_search(cuda);
+    if (cuda->lost)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "CUDA device %d (fake): unspecified "
+                         "launch failure while searching; --cpu works without it",
+                         cuda->device);
+    return fake_counts.most_at_once < setting("FAKE_CUDA_TOGETHER", 0)
+               ? error_set(error, SRCFIND_ERROR_DEVICE, "the searches are not at the same time")
+               : SRCFIND_OK;
+}
+
+static void end_work(struct cuda *cuda) {
+    fake_counts.at_once--;
+    cuda->in_use = false;
+}
+
 static enum srcfind_status search_once(struct cuda *cuda, const struct pixel_source *source,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error) {
-    enum srcfind_status status;
-    begin_search(cuda);
-    if (cuda->lost)
-        status = error_set(error, SRCFIND_ERROR_DEVICE,
-                           "CUDA device %d (fake): unspecified "
-                           "launch failure while searching; --cpu works without it",
-                           cuda->device);
-    else if (fake_counts.most_at_once < setting("FAKE_CUDA_TOGETHER", 0))
-        status = error_set(error, SRCFIND_ERROR_DEVICE, "the searches are not at the same time");
-    else
+    enum srcfind_status status = begin_work(cuda, error);
+    if (status == SRCFIND_OK)
         status = search(cuda, source, detection, threads, result, error);
-    fake_counts.at_once--;
-    cuda->in_use = false;
+    end_work(cuda);
     return status;
 }
 
@@ -205,11 +214,15 @@ enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *sour
     forget(&cuda->searched);
     forget(&cuda->image);
     forget(&cuda->samples);
-    *is_kept = setting("FAKE_CUDA_KEEPS", 0);
-    return *is_kept ? keep(&cuda->image, source, error) : SRCFIND_OK;
+    enum srcfind_status status = begin_work(cuda, error);
+    *is_kept = status == SRCFIND_OK && setting("FAKE_CUDA_KEEPS", 0);
+    if (*is_kept)
+        status = keep(&cuda->image, source, error);
+    end_work(cuda);
+    return status;
 }
 
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct gathered_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
     const struct kept *kept = &cuda->searched;
     (void)threads;

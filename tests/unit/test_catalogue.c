@@ -245,9 +245,9 @@ static void saved_files(void **state) {
             SRCFIND_OK);
         char *expected = text_of(writer, c, NULL), *text = text_at(path);
         assert_string_equal(text, expected);
-        assert_true(save_is_whole(writer, path) && readlink(link, to, sizeof to) == 5);
+        assert_true(save_is_whole(writer, NULL, path) && readlink(link, to, sizeof to) == 5);
         assert_int_equal(truncate(path, (off_t)strlen(text) - 1), 0);
-        assert_false(save_is_whole(writer, path));
+        assert_false(save_is_whole(writer, NULL, path));
         free(expected);
         free(text);
     }

@@ -33,7 +33,7 @@ static void scene_make(struct scene *s, double ux, double uy, double vy) {
                                  .y = 200,
                                  .rms = 0.25,
                                  .pixels = s->pixels,
-                                 .n_own = SIDE * SIDE,
+                                 .n_inside = SIDE * SIDE,
                                  .n_pixels = SIDE * SIDE,
                                  .parts = &s->part,
                                  .n_parts = 1,
@@ -58,7 +58,7 @@ static void scene_add(struct scene *s, double peak, double x, double y, double w
                                            .has_beam_shape = !is_free,
                                            .gaussian = s->gaussians[k],
                                            .peak = s->gaussians[k].peak,
-                                           .place = k};
+                                           .in_set = k};
     s->fitted.n = k + 1;
 }
 

@@ -64,7 +64,7 @@ static int saddle_of(const struct plain *plain, int peak) {
 
 /* The source that a pixel belongs to: that of the highest pixel around it, or of the next higher
  * one where that is no source. */
-static int source_of(const struct plain *plain, const int *saddle, int pixel) {
+static int find_source(const struct plain *plain, const int *saddle, int pixel) {
     const struct island_pixels *p = plain->pixels;
     int peak = highest_from(plain, pixel, pixel);
     for (;;) {
@@ -77,15 +77,15 @@ static int source_of(const struct plain *plain, const int *saddle, int pixel) {
     }
 }
 
-/* Sets the owner of each pixel, and the peaks in falling order; returns the number of sources. */
-static int divide_plainly(struct plain *plain, int32_t *owner, int32_t *peaks) {
+/* Sets the source of each pixel, and the peaks in falling order; returns the number of sources. */
+static int divide_plainly(struct plain *plain, int32_t *source_of, int32_t *peaks) {
     const int count = (int)plain->pixels->n;
     int saddle[MOST_PIXELS], source[MOST_PIXELS], n = 0;
     place(plain);
     for (int i = 0; i < count; i++)
         saddle[i] = highest_from(plain, i, i) == i ? saddle_of(plain, i) : -1;
     for (int i = 0; i < count; i++) {
-        source[i] = source_of(plain, saddle, i);
+        source[i] = find_source(plain, saddle, i);
         if (source[i] == i)
             peaks[n++] = i;
     }
@@ -98,7 +98,7 @@ static int divide_plainly(struct plain *plain, int32_t *owner, int32_t *peaks) {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < n; k++)
             if (peaks[k] == source[i])
-                owner[i] = k;
+                source_of[i] = k;
     return n;
 }
 
@@ -237,10 +237,10 @@ static struct island_pixels pixels_of_field(const struct field *f, struct pixels
 /* --- tests --- */
 
 /* The largest ratio of a source's pixels (k < 0: of all). */
-static double snr_of(const struct island_pixels *p, const int32_t *owner, int k) {
+static double snr_of(const struct island_pixels *p, const int32_t *source_of, int k) {
     double largest = 0;
     for (int i = 0; i < p->n; i++)
-        if (k < 0 || owner[i] == k)
+        if (k < 0 || source_of[i] == k)
             largest = fmax(largest, island_above(p, i) / p->rms[i]);
     return largest;
 }
@@ -248,10 +248,10 @@ static double snr_of(const struct island_pixels *p, const int32_t *owner, int k)
 /* A source has the largest ratio of its pixels, or where this does not pass the threshold, the
  * island's. */
 static void check_snr(const struct island_pixels *p, double threshold, const struct deblended *d) {
-    const double island = snr_of(p, d->owner, -1);
+    const double island = snr_of(p, d->source_of, -1);
     assert_true(d->island_snr == island);
     for (int k = 0; k < d->n; k++) {
-        const double own = snr_of(p, d->owner, k);
+        const double own = snr_of(p, d->source_of, k);
         assert_true(d->snr[k] == (own < threshold ? island : own));
     }
 }
@@ -259,14 +259,14 @@ static void check_snr(const struct island_pixels *p, double threshold, const str
 /* Returns the number of sources. */
 static int check(const struct island_pixels *p, double threshold, double contrast) {
     struct plain plain = {.pixels = p, .threshold = threshold, .contrast = contrast};
-    int32_t owner[MOST_PIXELS], peaks[MOST_PIXELS];
+    int32_t source_of[MOST_PIXELS], peaks[MOST_PIXELS];
     struct arena arena = {0};
     struct deblended result;
-    const int n = divide_plainly(&plain, owner, peaks);
+    const int n = divide_plainly(&plain, source_of, peaks);
     assert_true(deblend(p, threshold, contrast, &arena, &result));
     assert_int_equal(result.n, n);
     assert_memory_equal(result.peak, peaks, (size_t)n * sizeof *peaks);
-    assert_memory_equal(result.owner, owner, (size_t)p->n * sizeof *owner);
+    assert_memory_equal(result.source_of, source_of, (size_t)p->n * sizeof *source_of);
     check_snr(p, threshold, &result);
     arena_clear(&arena);
     return n;
@@ -348,8 +348,8 @@ static void many_pixels(void **state) {
         const int peak = result.n - 1 - k;
         const int at = (peak / PEAKS_A_ROW * STEP + 5) * SIDE + peak % PEAKS_A_ROW * STEP + 5;
         assert_int_equal(result.peak[k], at);
-        assert_int_equal(result.owner[at], k);
-        assert_int_equal(result.owner[at + SIDE + 1], k);
+        assert_int_equal(result.source_of[at], k);
+        assert_int_equal(result.source_of[at + SIDE + 1], k);
     }
     arena_clear(&arena);
     for (int i = 0; i < N; i++)

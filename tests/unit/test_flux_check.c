@@ -66,7 +66,7 @@ static double smooth(const struct shape *shape, double x, double y) {
 /* An island of the pixels above 3, and a margin of the pixels within two of them. */
 struct scene {
     struct island_pixels own;
-    int32_t x[MOST], y[MOST], owner[MOST], peak[1];
+    int32_t x[MOST], y[MOST], source_of[MOST], peak[1];
     float value[MOST], beside[MOST]; /* beside: of the margin */
     double background[MOST], rms[MOST], snr[1];
     struct run runs[MOST];
@@ -120,7 +120,8 @@ static struct scene *scene_make(const struct shape *shape, double height, double
     for (int i = 0; i < MOST; i++)
         s->rms[i] = 1;
     s->margin.runs = s->runs;
-    s->deblended = (struct deblended){.owner = s->owner, .peak = s->peak, .n = 1, .snr = s->snr};
+    s->deblended =
+        (struct deblended){.source_of = s->source_of, .peak = s->peak, .n = 1, .snr = s->snr};
     s->snr[0] = s->deblended.island_snr = s->value[s->peak[0]];
     assert_true(make_fit(s, &s->deblended, &s->fit));
     free(image);
@@ -178,9 +179,9 @@ static void faint(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
         struct scene *s = scene_make(&SHAPES[3], 4, 0);
-        for (int64_t i = 0; i < s->fit.n_own; i++)
+        for (int64_t i = 0; i < s->fit.n_inside; i++)
             s->fit.pixels[i].value = 4;
-        s->fit.n_own = n_pixels[k];
+        s->fit.n_inside = n_pixels[k];
         const struct fit_job job = job_of(1e6, 20, 0, s);
         assert_int_equal(flux_check_holds(&CHECK, &s->fit, &FRAME, &job), k == 0);
         scene_free(s);
@@ -297,7 +298,7 @@ static void second_fits(void **state) {
         assert_int_equal(fitted.n, 1); /* that of the divided island */
         assert_false(fitted.source[0].is_fitted);
         for (int64_t i = 0; i < s->own.n; i++)
-            assert_int_equal(fitted.owner[i], 0);
+            assert_int_equal(fitted.source_of[i], 0);
         free(jobs);
         scene_free(s);
     }

@@ -17,17 +17,18 @@ struct strip {
 
 static struct strip strip_make(int n, int apart, int height) {
     const int64_t n_pixels = (int64_t)n * apart * height;
-    struct strip s = {.value = calloc((size_t)n_pixels, sizeof *s.value),
-                      .background = calloc((size_t)n_pixels, sizeof *s.background),
-                      .rms = calloc((size_t)n_pixels, sizeof *s.rms),
-                      .own = {.x = calloc((size_t)n_pixels, sizeof *s.own.x),
-                              .y = calloc((size_t)n_pixels, sizeof *s.own.y),
-                              .n = n_pixels},
-                      .deblended = {.peak = calloc((size_t)n, sizeof *s.deblended.peak),
-                                    .owner = calloc((size_t)n_pixels, sizeof *s.deblended.owner),
-                                    .snr = calloc((size_t)n, sizeof *s.deblended.snr),
-                                    .island_snr = 2.0 * n,
-                                    .n = n}};
+    struct strip s = {
+        .value = calloc((size_t)n_pixels, sizeof *s.value),
+        .background = calloc((size_t)n_pixels, sizeof *s.background),
+        .rms = calloc((size_t)n_pixels, sizeof *s.rms),
+        .own = {.x = calloc((size_t)n_pixels, sizeof *s.own.x),
+                .y = calloc((size_t)n_pixels, sizeof *s.own.y),
+                .n = n_pixels},
+        .deblended = {.peak = calloc((size_t)n, sizeof *s.deblended.peak),
+                      .source_of = calloc((size_t)n_pixels, sizeof *s.deblended.source_of),
+                      .snr = calloc((size_t)n, sizeof *s.deblended.snr),
+                      .island_snr = 2.0 * n,
+                      .n = n}};
     s.own.value = s.value;
     s.own.background = s.background;
     s.own.rms = s.rms;
@@ -36,7 +37,7 @@ static struct strip strip_make(int n, int apart, int height) {
         s.own.y[i] = (int32_t)(i / (n * apart));
         s.value[i] = 10;
         s.rms[i] = 1;
-        s.deblended.owner[i] = s.own.x[i] / apart;
+        s.deblended.source_of[i] = s.own.x[i] / apart;
     }
     for (int i = 0; i < n; i++)
         s.deblended.snr[i] = n + i;
@@ -52,7 +53,7 @@ static void strip_free(struct strip *s) {
     free(s->background);
     free(s->rms);
     free(s->deblended.peak);
-    free(s->deblended.owner);
+    free(s->deblended.source_of);
     free(s->deblended.snr);
 }
 
@@ -105,8 +106,8 @@ static void check(int n, int apart, int group, int rounds) {
 
 /* Whether two parts have pixels beside each other. */
 static bool touch(const struct island_fit *fit, int64_t a, int64_t b) {
-    for (int64_t i = 0; i < fit->n_own; i++)
-        for (int64_t j = 0; j < fit->n_own; j++)
+    for (int64_t i = 0; i < fit->n_inside; i++)
+        for (int64_t j = 0; j < fit->n_inside; j++)
             if (fit->part_of[i] == a && fit->part_of[j] == b &&
                 abs(fit->pixels[i].x - fit->pixels[j].x) +
                         abs(fit->pixels[i].y - fit->pixels[j].y) ==

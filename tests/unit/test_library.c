@@ -8,8 +8,10 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "common/texts.h"
 #include "options.h"
 #include "options/options.h"
+#include "output/products.h"
 #include "output/writer.h"
 #include "srcfind.h"
 #include "temporary.h"
@@ -226,6 +228,32 @@ static void implied_options(void **state) {
         assert_int_equal(options_set(&o, "shapes", shapes[i], &error), SRCFIND_OK);
         assert_true(options_fit(&o) && options_deblend(&o) && !o.fit);
     }
+}
+
+/* --save takes all maps, and the tables that have no option of their own. */
+static void names_of_maps(void **state) {
+    const char *const values[] = {
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, groups)
+#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, groups)
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, groups)        \
+    strcmp(#type, "SAVED") == 0 ? values : NULL,
+#include "options/options.inc"
+#undef SEARCH_OPTION
+#undef MACHINE_OPTION
+#undef COMMAND_OPTION
+    };
+    char names[256] = "";
+    (void)state;
+    for (int map = 0; map < MAPS; map++) {
+        assert_string_equal(srcfind_map(map), map_products[map].name);
+        assert_string_equal(srcfind_map_suffix(map), map_products[map].suffix);
+        texts_append(names, sizeof names, "%s|", map_products[map].name);
+    }
+    texts_append(names, sizeof names, "%s|help", table_products[TABLE_GAUSSIANS].name);
+    assert_null(srcfind_map(MAPS));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i])
+            assert_string_equal(values[i], names);
 }
 
 /* A path may have any length; a copy of the options has its own, and keeps it. */
@@ -1219,6 +1247,7 @@ int main(void) {
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
+        cmocka_unit_test(names_of_maps),
         cmocka_unit_test(paths_of_any_length),
         cmocka_unit_test(lists_of_files),
         cmocka_unit_test(positions_that_are_given),

@@ -122,7 +122,7 @@ static void check_sets(const struct scene *s, const struct run_set *sets, int n,
 }
 
 /* What a device does, without one. */
-static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
+static enum srcfind_status gather(void *context, const struct gathered_runs *runs, float *values,
                                   struct error *error) {
     const struct scene *s = context;
     (void)error;

@@ -96,7 +96,7 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
-/* What to do where a path leads nowhere; "" if the path does not tell. */
+/* The way out if there is no file of a path; "" if the path tells none. */
 static const char *hint_for(const char *path) {
     const size_t length = strlen(path);
     if (length > 0 && path[length - 1] == ']')

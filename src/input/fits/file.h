@@ -9,7 +9,7 @@
 
 struct gunzip;
 
-/* Tells a file from what it is after a change. */
+/* The version of a file: differs after the file was changed. */
 struct fits_version {
     int64_t size;         /* bytes on the disk */
     struct timespec time; /* of the last modification */
@@ -31,7 +31,7 @@ struct fits_file {
  * after an error. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error);
 
-/* The same for a file of any content, to be read as it is on the disk; an empty one, too. */
+/* Opens a file of any content, also an empty one, to be read as it is on the disk. */
 enum srcfind_status fits_file_open_any(struct fits_file *file, const char *path,
                                        struct error *error);
 void fits_file_close(struct fits_file *file);

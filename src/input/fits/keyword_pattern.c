@@ -15,7 +15,8 @@ static int read_number(const char *card, int most, int *at) {
     return *at > begin ? number : -1;
 }
 
-/* Whether what a card has at *at is what one character of a pattern stands for; moves behind it. */
+/* Whether a card has, at *at, characters that one character of a pattern stands for. Moves *at
+ * behind them. */
 static bool fits_character(const char *card, char c, int n_axes, int *at) {
     if (c == '%')
         return read_number(card, KEYWORD, at) >= 0;

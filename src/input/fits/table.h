@@ -38,7 +38,7 @@ bool table_next(const struct table *table, struct table_column *column);
 /* Copies the name of a column, "" if it has none, to a text of SRCFIND_TEXT characters. */
 void table_name(const struct table *table, int number, char *text);
 
-/* The same for TFORMn. False if it is missing or no text. */
+/* Reads TFORMn. False if it is missing or no text. */
 bool table_form(const struct table *table, int number, char *text);
 
 /* Finds a column by its name, in upper or lower case. False if there is no such column, or it has
@@ -65,7 +65,7 @@ int table_bitpix(char type);
 /* Reads the first number of a column from a row's bytes. False if it is not a finite number. */
 bool table_number(const struct table_column *column, const unsigned char *row, double *value);
 
-/* The same for columns of integers; false for other columns. */
+/* Reads a cell of a column of integers; false for other columns. */
 bool table_integer(const struct table_column *column, const unsigned char *row, int64_t *value);
 
 /* Reads the descriptor of an array of variable length: count is its number of elements, offset its

@@ -52,8 +52,8 @@ bool tile_codec_unpack(const struct tile_codec *codec, bool reals, unsigned char
                        int64_t count, int64_t width, int64_t n_pixels, void *unpacked,
                        struct tile_pixels *pixels);
 
-/* The same for tiles in the column GZIP_COMPRESSED_DATA: floats that were not quantised, in an
- * image of any codec. */
+/* Unpacks a tile of the column GZIP_COMPRESSED_DATA: floats that were not quantised, in an image of
+ * any codec. */
 bool tile_codec_gunzip_reals(const struct tile_codec *codec, const unsigned char *packed,
                              int64_t count, int64_t n_pixels, void *unpacked,
                              struct tile_pixels *pixels);

@@ -1,3 +1,18 @@
+/* How pixels of a compressed plane are read.
+ *
+ * 1. tiles_open checks the header: the method (tile_codec.c), the sizes of tiles, the columns of
+ *    the table, the quantisation; tiles_lay_out finds the table rows of the plane's tiles.
+ * 2. read_tiles takes the tiles that overlap the wanted pixels. unpack_tile reads the table row of
+ *    a tile, its array from the heap, and unpacks the array to integers or floats.
+ * 3. convert_overlap turns the wanted pixels to float32: integers by BSCALE and BZERO, quantised
+ *    floats by the ZSCALE and ZZERO of their tile, with the dither of FITS 4.0, section 10.2.
+ *
+ * Always: no size of the file is trusted. A tile has at most 2^28 pixels, a table row at most 64
+ * KiB, an array is within the file. Each reading thread has a workspace of its own from a list of
+ * idle ones.
+ *
+ * Cost: chunks are whole rows of tiles, so the scan unpacks each tile once; a sample unpacks a
+ * sixteenth of them again. */
 #include "input/fits/tiles.h"
 
 #include <stdlib.h>
@@ -17,13 +32,13 @@ enum {
     MOST_ROW_BYTES = 1 << 16, /* of the table */
 };
 
-/* How quantised floats are restored from integers q: (q - dither + 0.5) * scale + zero. */
+/* The quantisation of floats. A value is (q - dither + 0.5) * scale + zero for an integer q. */
 struct quantisation {
     bool is_used, dithered, keeps_zeros;
     int64_t seed; /* ZDITHER0 */
 };
 
-/* ZSCALE or ZZERO: a column, or else a keyword of the same name, or else a default. */
+/* ZSCALE or ZZERO: from a column, else from a keyword of this name, else a default. */
 struct setting {
     bool in_column, in_header;
     struct table_column column;

@@ -79,14 +79,14 @@ static enum builder_result set_cell(const struct ascii_field *f, const char *row
 
 /* --- rows --- */
 
-struct reading {
+struct row_reader {
     const struct ascii_columns *columns;
     struct builder builder;
 };
 
 static enum srcfind_status take_rows(void *context, const unsigned char *rows, int64_t first,
                                      int64_t n, struct error *error) {
-    struct reading *r = context;
+    struct row_reader *r = context;
     const int64_t row_bytes = r->columns->table->row_bytes;
     (void)first;
     for (int64_t k = 0; k < n; k++) {
@@ -102,7 +102,7 @@ static enum srcfind_status take_rows(void *context, const unsigned char *rows, i
 }
 
 /* Declares the columns, which have the names and units of the table. */
-static bool add_columns(struct reading *r, const struct table_file *into) {
+static bool add_columns(struct row_reader *r, const struct table_file *into) {
     for (int i = 0; i < r->columns->n; i++) {
         const struct table_file_column *column = &into->columns[i];
         if (!builder_add_column(&r->builder, column->name, strlen(column->name)))
@@ -124,7 +124,7 @@ static void clear_columns(struct table_file *table) {
 
 enum srcfind_status ascii_rows_read(const struct ascii_columns *columns, struct table_file *into,
                                     struct error *error) {
-    struct reading r = {.columns = columns};
+    struct row_reader r = {.columns = columns};
     enum srcfind_status status = SRCFIND_OK;
     bool ok = add_columns(&r, into);
     do {

@@ -120,7 +120,7 @@ static bool set_cell(struct binary_column *from, const unsigned char *row_bytes,
 
 /* --- rows --- */
 
-struct reading {
+struct row_reader {
     struct binary_columns *columns;
     const struct table_sink *sink; /* NULL: all rows stay in the table */
     struct table_file *into;
@@ -137,7 +137,7 @@ static void begin_block(struct binary_columns *columns, int64_t n, struct table_
 
 static enum srcfind_status take_rows(void *context, const unsigned char *rows, int64_t first,
                                      int64_t n, struct error *error) {
-    const struct reading *r = context;
+    const struct row_reader *r = context;
     const int64_t row_bytes = r->columns->table->row_bytes, to = r->sink ? 0 : first;
     if (r->sink)
         begin_block(r->columns, n, r->into);
@@ -168,7 +168,7 @@ static bool allocate(struct binary_columns *columns, int64_t n, struct table_fil
 
 enum srcfind_status binary_rows_read(struct binary_columns *columns, const struct table_sink *sink,
                                      struct table_file *into, struct error *error) {
-    struct reading reading = {columns, sink, into};
+    struct row_reader reading = {columns, sink, into};
     const int64_t n = columns->table->n_rows, most = table_block_rows(columns->table);
     if (!allocate(columns, sink && n > most ? most : n, into))
         return error_memory(error, "reading a catalogue");

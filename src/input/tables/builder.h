@@ -1,6 +1,6 @@
-/* A table that grows row by row, from cells of text. The kind of a column is that of its cells:
- * integers, as long as all are whole; real numbers, as long as all are numbers; else texts. A
- * column Entry_id has texts, unless it is declared. */
+/* A table that grows row by row, from cells of text. The kind of a column follows from its cells:
+ * integers while all are whole, real numbers while all are numbers, else texts. A column Entry_id
+ * has texts, unless it is declared. */
 #ifndef BUILDER_H
 #define BUILDER_H
 
@@ -50,12 +50,12 @@ void builder_end_row(struct builder *builder);
 enum builder_result builder_set(struct builder *builder, int64_t i, const char *text,
                                 size_t length);
 
-/* The same for a number, where the column has no texts yet: builder_takes_numbers. */
+/* Sets a cell to a number, if the column has no texts yet: builder_takes_numbers. */
 bool builder_takes_numbers(const struct builder *builder, int64_t i);
 enum builder_result builder_set_number(struct builder *builder, int64_t i,
                                        const struct number *number);
 
-/* The same for what is a text even if it looks like a number. */
+/* Sets a cell to a text, even if it looks like a number. */
 enum builder_result builder_set_text(struct builder *builder, int64_t i, const char *text,
                                      size_t length);
 

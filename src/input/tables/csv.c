@@ -129,11 +129,11 @@ static enum srcfind_status read_names(struct delimited *d, struct builder *build
 static enum srcfind_status check_no_rounded_table(const char *path, const struct builder *b,
                                                   struct error *error) {
     static const char *const names[] = {"Source", "Xposn", "Flags"};
-    static const int64_t places[] = {0, 3, 9};
+    static const int64_t columns[] = {0, 3, 9};
     if (b->n_columns != 10)
         return SRCFIND_OK;
     for (int i = 0; i < 3; i++)
-        if (strcmp(b->columns[places[i]].cells.name, names[i]) != 0)
+        if (strcmp(b->columns[columns[i]].cells.name, names[i]) != 0)
             return SRCFIND_OK;
     return error_set(
         error, SRCFIND_ERROR_INPUT,

@@ -1,3 +1,17 @@
+/* How lines of cells are read: one pass over the text, without a copy of plain cells.
+ *
+ * 1. delimited_next_row skips blank lines and comments. delimited_next_cell finds the end of a
+ *    cell; a cell in quotes is copied only if it has doubled quotes.
+ * 2. read_row sets the cells of a row in the builder, which learns the kinds of columns as it goes.
+ *    If a text follows numbers in a column, the builder restarts, and all lines are read again
+ *    (read_until).
+ * 3. delimited_read_blocks reads a file through a window: rows that begin more than a row's length
+ *    before its end are whole; they are handed over, and the window moves on.
+ *
+ * Always: a row has at most 1 MiB and exactly the columns of the names; an error says the line,
+ * counted by line feeds, also within quotes.
+ *
+ * Cost: a read of the text, two if a column restarts. */
 #include "input/tables/delimited.h"
 
 #include <stdlib.h>
@@ -6,7 +20,7 @@
 #include "common/arrays.h"
 #include "input/tables/text_file.h"
 
-/* A row of BUILDER_MOST_COLUMNS numbers has less. */
+/* A row of BUILDER_MOST_COLUMNS numbers has fewer bytes. */
 enum { MOST_ROW_BYTES = 1 << 20 };
 
 void delimited_clear(struct delimited *d) {
@@ -14,7 +28,7 @@ void delimited_clear(struct delimited *d) {
     *d = (struct delimited){0};
 }
 
-/* Of blanks between cells, tabs are blanks, too. */
+/* Whether c is a blank; a tab is one unless it delimits cells. */
 static bool is_blank(const struct delimited *d, char c) {
     return c == ' ' || (c == '\t' && d->delimiter != '\t');
 }
@@ -69,8 +83,8 @@ static bool is_too_long(const struct delimited *d) {
     return d->at - d->row > MOST_ROW_BYTES;
 }
 
-/* Reads behind an opening quote, to behind the closing one. Without two quotes in it, the cell is
- * where it is in the text; else it is copied. */
+/* Reads a cell in quotes, to behind its closing quote. A cell without doubled quotes stays in the
+ * text; others are copied. */
 static enum srcfind_status read_quoted(struct delimited *d, struct delimited_cell *cell,
                                        struct error *error) {
     const int64_t first_line = d->line;
@@ -91,13 +105,13 @@ static enum srcfind_status read_quoted(struct delimited *d, struct delimited_cel
             return too_long(d, error);
         const bool is_double = d->at < d->end && *d->at == '"';
         copied = copied || is_double;
-        const int64_t part = quote - begin + is_double;
+        const int64_t n = quote - begin + is_double;
         if (copied) {
-            if (!GROW(d->unquoted, d->unquoted_capacity, length + part))
+            if (!GROW(d->unquoted, d->unquoted_capacity, length + n))
                 return error_memory(error, "reading a catalogue");
-            memcpy(d->unquoted + length, begin, (size_t)part);
+            memcpy(d->unquoted + length, begin, (size_t)n);
         }
-        length += part;
+        length += n;
         if (!is_double) {
             cell->text = copied ? d->unquoted : begin;
             cell->length = (size_t)length;
@@ -122,7 +136,7 @@ static void read_plain(struct delimited *d, struct delimited_cell *cell) {
     cell->length = (size_t)(at - begin);
 }
 
-/* A blank ends a cell in quotes, but where blanks do not delimit cells nothing else may follow. */
+/* Ends a cell. Behind a closing quote only blanks and the end of the cell may follow. */
 static enum srcfind_status end_cell(struct delimited *d, struct delimited_cell *cell,
                                     bool is_quoted, struct error *error) {
     const bool ends = d->at == d->end || ends_cell(d, *d->at) || is_blank(d, *d->at);
@@ -187,7 +201,7 @@ static enum srcfind_status bad_cell(const struct delimited *d, const struct buil
                      result == BUILDER_NO_WHOLE ? "whole " : "");
 }
 
-/* What is between cells, for messages. */
+/* The delimiter, for messages. */
 static const char *delimiter_text(const struct delimited *d) {
     return d->delimiter == ','    ? "`,`"
            : d->delimiter == ';'  ? "`;`"
@@ -255,7 +269,7 @@ enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
     return read_until(d, b, d->end, error);
 }
 
-/* Hands the rows of the builder over. */
+/* Hands the rows of the builder to the sink. */
 static enum srcfind_status hand_over(struct builder *b, const struct table_sink *sink,
                                      struct table_file *table, struct error *error) {
     enum srcfind_status status = builder_lend(b, table)

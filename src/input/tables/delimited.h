@@ -43,8 +43,8 @@ enum srcfind_status delimited_read_names(struct delimited *d, struct builder *b,
 enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
                                         struct error *error);
 
-/* The same for a file in blocks: hands the rows over as tables with the metadata of `table`, and
- * moves the window on, of which `d` has read the lines before the rows. */
+/* Reads the rows of a file in blocks: hands them over as tables with the metadata of `table`, and
+ * moves the window on. `d` has read the lines before the rows. */
 enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b,
                                           struct text_window *window, const struct table_sink *sink,
                                           struct table_file *table, struct error *error);

@@ -1,6 +1,16 @@
-/* ECSV (astropy APE 6): CSV behind a header of YAML, in comments. Of the header, this reads the
- * delimiter, the types of the columns, and the metadata that srcfind writes into `meta`; it knows
- * as much of YAML as that takes: maps in lines and in braces, and scalars of one line. */
+/* ECSV (astropy APE 6): CSV behind a header of YAML, in comments.
+ *
+ * 1. copy_yaml takes the marks of comments off; find_parts finds `datatype`, `meta` and
+ *    `delimiter`.
+ * 2. The line of names follows; delimited.c reads it, and then the rows.
+ * 3. read_maps goes through the maps of a part, in lines or in braces, and hands each pair over:
+ *    types and units of columns, and the metadata that srcfind writes to `meta`.
+ *
+ * Always: of YAML only this much is known: maps in lines and in braces, and scalars of one line.
+ * Anything else is passed over, and takes no metadata. There are as many maps in `datatype` as
+ * names.
+ *
+ * Cost: a copy of the header; the rows as in delimited.c. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,21 +63,21 @@ static struct span next_line(struct span *text) {
     return line;
 }
 
-/* Cuts a text of lines before the next line that begins a new part: one without a blank or, if they
- * are wanted, with the dash of an item. */
-static struct span next_part(struct span *text, bool items) {
-    struct span part = {text->at, text->at};
+/* Cuts a text before the next line that begins a new section: a line that begins without a blank
+ * or, if items are wanted, with a dash. */
+static struct span next_section(struct span *text, bool items) {
+    struct span section = {text->at, text->at};
     next_line(text);
     while (text->at < text->end && (strchr(" \t\n", *text->at) || (!items && *text->at == '-')))
         next_line(text);
-    part.end = text->at;
-    return part;
+    section.end = text->at;
+    return section;
 }
 
-/* Cuts what stands before a separator, outside of quotes and brackets. A quote counts where a
- * scalar begins. */
+/* Cuts the text before a separator outside of quotes and brackets. A quote counts where a scalar
+ * begins. */
 static struct span next_of(struct span *text, char separator) {
-    struct span part = *text;
+    struct span section = *text;
     int64_t depth = 0;
     char quote = '\0';
     bool is_begin = true;
@@ -83,9 +93,9 @@ static struct span next_of(struct span *text, char separator) {
             depth += (strchr("{[", *at) != NULL) - (strchr("}]", *at) != NULL);
         is_begin = strchr(",:{[", *at) || (is_begin && strchr(" \n", *at));
     }
-    part.end = at;
+    section.end = at;
     text->at = at < text->end ? at + 1 : at;
-    return part;
+    return section;
 }
 
 typedef void take_value(struct header *header, struct span key, struct span value);
@@ -114,8 +124,8 @@ static void read_map(struct header *header, struct span map, take_value *take) {
     }
 }
 
-/* A scalar: as it stands, in single quotes, or in double ones, of which a string of JSON is one. To
- * be freed; NULL where memory ran out. */
+/* The text of a scalar: plain, in single quotes, or in double quotes, as a string of JSON. To be
+ * freed; NULL where memory ran out. */
 static char *scalar(struct span value) {
     const size_t length = (size_t)(value.end - value.at);
     if (length < 2 || *value.at != value.end[-1] || (*value.at != '"' && *value.at != '\''))
@@ -131,7 +141,7 @@ static char *scalar(struct span value) {
 static void read_maps(struct header *header, struct span text, take_value *take) {
     header->n_maps = 0;
     while (text.at < text.end) {
-        struct span map = next_part(&text, true);
+        struct span map = next_section(&text, true);
         if (begins(map, "-"))
             header->yaml[map.at - header->yaml] = ' '; /* the first line is as the others */
         if (begins(trimmed(map), "!"))                 /* a tag: !!omap */
@@ -164,7 +174,7 @@ static void take_type(struct header *header, struct span key, struct span value)
         builder_declare(header->builder, header->n_maps, SRCFIND_REAL);
     else if (begins(value, "int") || (begins(value, "uint") && !equals(value, "uint64")))
         builder_declare(header->builder, header->n_maps, SRCFIND_INTEGER);
-    else if (!equals(value, "uint64")) /* which may be more than integers hold */
+    else if (!equals(value, "uint64")) /* int64_t may not hold it */
         builder_declare(header->builder, header->n_maps, SRCFIND_STRING);
 }
 
@@ -200,17 +210,18 @@ static bool copy_yaml(struct delimited *d, struct header *header, int64_t *lengt
     return true;
 }
 
-/* Finds the parts of the header. */
-static void find_parts(struct header *header, int64_t length) {
+/* Finds the sections of the header. */
+static void find_sections(struct header *header, int64_t length) {
     struct span rest = {header->yaml, header->yaml + length};
     while (rest.at < rest.end) {
-        struct span part = next_part(&rest, false);
-        const struct span key = trimmed(next_of(&part, ':'));
+        struct span section = next_section(&rest, false);
+        const struct span key = trimmed(next_of(&section, ':'));
         if (equals(key, "datatype"))
-            header->types = part;
+            header->types = section;
         else if (equals(key, "meta"))
-            header->metadata = part;
-        else if (equals(key, "delimiter") && memchr(part.at, ',', (size_t)(part.end - part.at)))
+            header->metadata = section;
+        else if (equals(key, "delimiter") &&
+                 memchr(section.at, ',', (size_t)(section.end - section.at)))
             header->delimiter = ',';
     }
 }
@@ -223,7 +234,7 @@ static enum srcfind_status read_header(struct delimited *d, struct header *heade
                          "%s: line 1 is not `# %%ECSV 1.0`: is the file CSV?", d->path);
     if (!copy_yaml(d, header, &length))
         return error_memory(error, "reading a catalogue");
-    find_parts(header, length);
+    find_sections(header, length);
     d->delimiter = header->delimiter;
     d->comments = true;
     if (!delimited_next_row(d))

@@ -117,7 +117,7 @@ static void note_table(const struct fits *f, struct table_file *table) {
                  f->hdu.number, *name ? " (" : "", name, *name ? ")" : "");
 }
 
-/* Looks at the tables up to one that cannot suit better. Sets *number to the HDU of the one that
+/* Looks at the tables up to one of the highest rank. Sets *number to the HDU of the table that
  * suits best. */
 static enum srcfind_status look_at_tables(struct fits *f, const struct table_wish *wish,
                                           struct table_file *table, int *number,

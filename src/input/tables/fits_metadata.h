@@ -1,4 +1,4 @@
-/* What the header of a catalogue in FITS tells beside the rows. */
+/* The metadata of a catalogue in FITS, from its header. */
 #ifndef FITS_METADATA_H
 #define FITS_METADATA_H
 

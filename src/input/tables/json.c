@@ -1,6 +1,18 @@
-/* JSON as srcfind writes it: an object with `columns`, `sources` (or `gaussians`) and others. cJSON
- * would take a hundred bytes for each cell: it reads the small members, and the code here the
- * sources. */
+/* JSON as srcfind writes it: one object with `columns`, `sources` (or `gaussians`, `injections`)
+ * and other members.
+ *
+ * 1. read_member_of_document goes through the members in their order. cJSON reads small ones
+ *    (columns, image, options), at most 4 MiB each; it would take a hundred bytes for each cell of
+ *    `sources`.
+ * 2. read_sources reads the sources by itself, cell by cell into a builder. Members of a source
+ *    stand as a rule in the order of `columns`, so that each name is compared once.
+ * 3. The texts of image, background and detection are kept, for a merged catalogue (take_entry).
+ *
+ * Always: each source has each column once; a member twice, or one too many, is an error with its
+ * line. Nesting is at most 64 deep, a string at most 1 MiB. Numbers are those of RFC 8259: cJSON
+ * takes more.
+ *
+ * Cost: the text once, and the cells of the columns. */
 #include <cjson/cJSON.h>
 #include <ctype.h>
 #include <math.h>
@@ -15,7 +27,7 @@
 #include "input/tables/readers.h"
 #include "input/tables/text_file.h"
 
-/* MOST_TREE: what cJSON reads takes up to thirty times its bytes. */
+/* MOST_TREE: cJSON takes up to thirty bytes of memory for a byte of text. */
 enum { MOST_DEPTH = 64, MOST_STRING = 1 << 20, MOST_TREE = 1 << 22 };
 
 struct string {
@@ -37,7 +49,7 @@ struct json {
 
 /* --- tokens --- */
 
-/* An error at the place where the reader is. */
+/* Writes an error with the line of the reader. */
 static enum srcfind_status wrong(const struct json *j, const char *what, struct error *error) {
     int64_t line = 1;
     for (const char *c = j->begin; c < j->at; c++)
@@ -179,7 +191,7 @@ static bool is_value(struct string word) {
     return c == end;
 }
 
-/* Goes behind a value of any kind. How commas and colons stand is not looked at. */
+/* Goes behind a value of any kind. The order of commas and colons is not checked. */
 static enum srcfind_status skip_value(struct json *j, struct error *error) {
     int64_t depth = 0;
     do {
@@ -323,7 +335,7 @@ static enum srcfind_status read_options(struct json *j, struct table_file *table
                : error_memory(error, "reading a catalogue");
 }
 
-/* Reads the images of a merged catalogue, which have one frame: that of the first. */
+/* Reads the images of a merged catalogue: all have the frame of the first. */
 static enum srcfind_status read_images(struct json *j, struct table_file *table,
                                        struct error *error) {
     cJSON *tree;
@@ -349,7 +361,7 @@ static bool is_column(const struct json *j, int64_t i, struct string name) {
     return strncmp(column, name.text, name.length) == 0 && column[name.length] == '\0';
 }
 
-/* The column of a name, which is mostly that after the one before; -1 if there is none. */
+/* The column of a name; -1: there is none. It is mostly the expected one. */
 static int64_t find_column(const struct json *j, struct string name, int64_t expected) {
     if (expected < j->builder.n_columns && is_column(j, expected, name))
         return expected;
@@ -383,7 +395,7 @@ static enum srcfind_status read_cell(struct json *j, int64_t column, struct erro
     return result == BUILDER_OK ? SRCFIND_OK : error_memory(error, "reading a catalogue");
 }
 
-/* Reads a member of a source; *expected is the column that comes next as a rule. */
+/* Reads a member of a source. *expected: the column that follows as a rule. */
 static enum srcfind_status read_member(struct json *j, int64_t *expected, struct error *error) {
     struct string name;
     const enum srcfind_status status = read_name(j, &name, error);
@@ -445,8 +457,8 @@ static enum srcfind_status read_sources(struct json *j, struct error *error) {
 
 /* --- the document --- */
 
-static enum srcfind_status read_part(struct json *j, struct table_file *table,
-                                     struct error *error) {
+static enum srcfind_status read_member_of_document(struct json *j, struct table_file *table,
+                                                   struct error *error) {
     struct string name;
     const enum srcfind_status status = read_name(j, &name, error);
     if (status != SRCFIND_OK)
@@ -474,7 +486,7 @@ static enum srcfind_status read_document(struct json *j, struct table_file *tabl
     if (!skip(j, '{'))
         return wrong(j, "the file is not a catalogue of srcfind, which is one object", error);
     do
-        status = read_part(j, table, error);
+        status = read_member_of_document(j, table, error);
     while (status == SRCFIND_OK && skip(j, ','));
     if (status != SRCFIND_OK)
         return status;
@@ -490,7 +502,7 @@ static enum srcfind_status read_document(struct json *j, struct table_file *tabl
     return SRCFIND_OK;
 }
 
-/* Joins the texts of the members. */
+/* Joins the texts of image, background and detection to an object. */
 static bool take_entry(const struct json *j, struct table_file *table) {
     static const char names[3][32] = {"{\"image\":", ",\n\"background\":", ",\n\"detection\":"};
     const struct string *const texts[] = {&j->image, &j->background, &j->detection};

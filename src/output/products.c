@@ -1,0 +1,15 @@
+#include "output/products.h"
+
+#define TABLE(id, name, what, kind, extension, columns)
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) {name, suffix, about, needs},
+const struct map_product map_products[MAPS] = {
+#include "output/products.inc"
+};
+#undef MAP
+#undef TABLE
+
+#define MAP(id, name, suffix, quantity, has_unit, needs, about)
+#define TABLE(id, name, what, kind, extension, columns) {name, what, kind, extension, columns},
+const struct table_product table_products[TABLES] = {
+#include "output/products.inc"
+};

@@ -1,0 +1,38 @@
+/* The maps and tables that may stand beside a catalogue. */
+#ifndef PRODUCTS_H
+#define PRODUCTS_H
+
+/* In the order of products.inc: srcfind_map(i) is that of enum map. */
+#define MAP(id, name, suffix, quantity, has_unit, needs, about) MAP_##id,
+#define TABLE(id, name, what, kind, extension, columns)
+enum map {
+#include "output/products.inc"
+    MAPS
+};
+#undef MAP
+#undef TABLE
+
+#define MAP(id, name, suffix, quantity, has_unit, needs, about)
+#define TABLE(id, name, what, kind, extension, columns) TABLE_##id,
+enum table_id {
+#include "output/products.inc"
+    TABLES
+};
+#undef MAP
+#undef TABLE
+
+/* What a map is made of; all but the noise is not found with --at. */
+enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
+
+extern const struct map_product {
+    const char *name, *suffix, *about; /* about: one line of help */
+    enum map_needs needs;
+} map_products[MAPS];
+
+extern const struct table_product {
+    const char *name, *what;      /* messages call it so */
+    const char *kind, *extension; /* JSON and VOTable, and FITS, call its rows so */
+    const char *columns;          /* the first ones, as CSV has them */
+} table_products[TABLES];
+
+#endif
