@@ -42,9 +42,8 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first);
 /* The number of images without sky coordinates; *first is the name of the first one. */
 int64_t metadata_without_sky(const struct metadata *m, const char **first);
 
-/* Sets image and options of the merged catalogue to those of all images, as far as they are the
- * same, and whether the options differ or are not known. The result is to be cleared, also where
- * memory ran out. */
+/* Sets image and options of the merged catalogue to the values that all images share, and whether
+ * options differ or are not known. The caller clears the result, also if this fails. */
 bool metadata_describe(const struct metadata *m, struct result *result, bool *options_differ);
 
 #endif

@@ -8,8 +8,7 @@
 #include "output/fits_map.h"
 
 /* SNR is (value - background) / rms; a residual is value - background - model; labels are those of
- * islands or of sources; a mask is 1 at labels, else 0. None: a
- * picture. */
+ * islands or of sources; a mask is 1 at labels, else 0; none: a picture. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,

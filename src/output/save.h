@@ -48,9 +48,9 @@ char *save_final_path(const char *path);
 /* Removes temporary files of killed processes from the directory of a catalogue. */
 void save_clean(const char *path);
 
-/* True if a file begins and ends as a catalogue does; a CSV file begins with the column names
- * `csv_first`, NULL: those of a catalogue. After a power cut a catalogue may be
- * incomplete: they are not synced to disk, which would take some milliseconds each. */
+/* Whether a file begins and ends as a catalogue does. csv_first: the column names with which a CSV
+ * file begins; NULL: those of a catalogue. After a power failure a catalogue may be incomplete:
+ * files are not synced to the disk, which would take some milliseconds each. */
 bool save_is_whole(const struct writer *writer, const char *csv_first, const char *path);
 
 #endif
