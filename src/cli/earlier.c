@@ -74,18 +74,18 @@ static bool is_own_table(const char *path, const struct writer *writer, const st
     if (writer == &csv_writer)
         return has_columns(path, "", part);
     if (writer == &ecsv_writer)
-        return has_texts(path, writer->first, "\n#   srcfind: ") &&
-               has_columns(path, writer->first, part);
+        return has_texts(path, writer->ends.first, "\n#   srcfind: ") &&
+               has_columns(path, writer->ends.first, part);
     if (writer == &fits_writer) {
         snprintf(text, sizeof text, "EXTNAME = '%s", part->extension);
         return has_texts(path, "SIMPLE  =", text) && has_texts(path, NULL, "SRCFIND = '");
     }
     if (writer == &json_writer) {
         snprintf(text, sizeof text, "\n\"%s\":[", part->kind);
-        return has_texts(path, writer->first, text);
+        return has_texts(path, writer->ends.first, text);
     }
     snprintf(text, sizeof text, "<TABLE name=\"%s\"", part->kind);
-    return has_texts(path, writer->first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
+    return has_texts(path, writer->ends.first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
 }
 
 /* --- names --- */

@@ -147,7 +147,7 @@ static bool table_is_whole(const struct targets *targets, int table, const char 
     char first[NAME_TEXT];
     if (strcmp(writer.format.name, csv_writer.format.name) == 0) {
         snprintf(first, sizeof first, "%s,", target_tables[table].first);
-        writer.first = first;
+        writer.ends.first = first;
     }
     return save_is_whole(&writer, path);
 }

@@ -248,7 +248,7 @@ void save_clean(const char *path) {
 
 /* Whether a compressed catalogue is whole: to know, it has to be read to its end. */
 static bool compressed_is_whole(const struct writer *writer, const char *path) {
-    const size_t n_first = strlen(writer->first), n_last = strlen(writer->last);
+    const size_t n_first = strlen(writer->ends.first), n_last = strlen(writer->ends.last);
     char text[1 << 14], end[2 * MOST_MARK] = "";
     size_t n_end = 0;
     bool whole = true, first = true;
@@ -257,14 +257,14 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
         return false;
     for (int n; whole && (n = gzread(file, text, sizeof text)) != 0; first = false) {
         const size_t size = n > 0 ? (size_t)n : 0, kept = size < MOST_MARK ? size : MOST_MARK;
-        whole = n > 0 && (!first || (size >= n_first && memcmp(text, writer->first, n_first) == 0));
+        whole = n > 0 && (!first || (size >= n_first && memcmp(text, writer->ends.first, n_first) == 0));
         const size_t before = n_end < MOST_MARK ? n_end : MOST_MARK;
         memmove(end, end + n_end - before, before);
         memcpy(end + before, text + size - kept, kept);
         n_end = before + kept;
     }
     whole = gzclose(file) == Z_OK && whole && !first && n_end >= n_last;
-    return whole && memcmp(end + n_end - n_last, writer->last, n_last) == 0;
+    return whole && memcmp(end + n_end - n_last, writer->ends.last, n_last) == 0;
 }
 
 bool save_is_whole(const struct writer *writer, const char *path) {
@@ -274,7 +274,7 @@ bool save_is_whole(const struct writer *writer, const char *path) {
         return writer->is_whole(path);
     if (is_compressed(path))
         return compressed_is_whole(writer, path);
-    const size_t n_last = strlen(writer->last);
-    return path_has_bytes(path, 0, SEEK_SET, writer->first, strlen(writer->first)) &&
-           path_has_bytes(path, -(long)n_last, SEEK_END, writer->last, n_last);
+    const size_t n_last = strlen(writer->ends.last);
+    return path_has_bytes(path, 0, SEEK_SET, writer->ends.first, strlen(writer->ends.first)) &&
+           path_has_bytes(path, -(long)n_last, SEEK_END, writer->ends.last, n_last);
 }

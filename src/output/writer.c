@@ -22,7 +22,7 @@ const struct writer *writer_named(const char *name) {
 
 /* No format makes more than two bytes of one of a text, and some that are beside it. */
 size_t writer_row_bytes(const struct writer *writer, const struct table *table) {
-    size_t n = writer->row_bytes;
+    size_t n = writer->rows.most_bytes;
     for (int i = 0; i < table->columns.n; i++)
         if (table->columns.column[i].shown.kind == SRCFIND_STRING)
             n += 2 * table->columns.column[i].width + 8;
