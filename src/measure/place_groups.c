@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "common/forest.h"
 
 enum { MOST_OTHERS = 512 };
 
@@ -36,17 +37,10 @@ struct grouping {
 
 /* --- clusters --- */
 
-static int64_t root_of(struct grouping *g, int64_t i) {
-    while (g->parent[i] != i)
-        i = g->parent[i] = g->parent[g->parent[i]];
-    return i;
-}
-
 /* Joins the clusters of two places, which are different ones. */
 static void join(struct grouping *g, int64_t a, int64_t b) {
-    const int64_t left = root_of(g, a), right = root_of(g, b);
     g->n_clusters--;
-    g->parent[left < right ? right : left] = left < right ? left : right;
+    forest_join(g->parent, a, b);
 }
 
 /* The form of the offset between two places, in the shape of one of them. */
@@ -118,7 +112,7 @@ static int64_t find_cell(const struct grouping *g, int64_t row, int64_t column) 
 
 /* Joins a place and those of a cell. One that is close is enough, since these are one cluster. */
 static void join_cell(struct grouping *g, int64_t place, const struct cell *cell) {
-    if (root_of(g, place) == root_of(g, g->located[cell->first].place))
+    if (forest_root(g->parent, place) == forest_root(g->parent, g->located[cell->first].place))
         return;
     for (int64_t i = cell->first; i < cell->end; i++) {
         if (are_close(&g->places[place], &g->places[g->located[i].place])) {
@@ -287,7 +281,7 @@ static bool add_cluster(struct grouping *g, const int64_t *cluster, int64_t *mem
 static void list_clusters(struct grouping *g, int64_t *starts) {
     int64_t n = 0;
     for (int64_t i = 0; i < g->n_located; i++)
-        starts[root_of(g, g->located[i].place)]++;
+        starts[forest_root(g->parent, g->located[i].place)]++;
     for (int64_t i = 0; i < g->n; i++) {
         const int64_t count = starts[i];
         starts[i] = n;
@@ -295,7 +289,7 @@ static void list_clusters(struct grouping *g, int64_t *starts) {
     }
     for (int64_t i = 0; i < g->n; i++) /* starts[i] moves to the end of its cluster, and back */
         if (is_in_cluster(g, i))
-            g->clusters[starts[root_of(g, i)]++] = i;
+            g->clusters[starts[forest_root(g->parent, i)]++] = i;
     memcpy(g->made->members, g->clusters, (size_t)g->n_located * sizeof *g->clusters);
 }
 
@@ -303,8 +297,9 @@ static bool add_clusters(struct grouping *g) {
     struct along *scratch = arrays_allocate(g->n_located, sizeof *scratch);
     bool ok = scratch;
     for (int64_t first = 0, end; ok && first < g->n_located; first = end) {
-        const int64_t root = root_of(g, g->clusters[first]);
-        for (end = first + 1; end < g->n_located && root_of(g, g->clusters[end]) == root; end++)
+        const int64_t root = forest_root(g->parent, g->clusters[first]);
+        for (end = first + 1;
+             end < g->n_located && forest_root(g->parent, g->clusters[end]) == root; end++)
             ;
         ok = add_cluster(g, g->clusters + first, g->made->members + first, end - first, scratch);
     }
