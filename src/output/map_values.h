@@ -29,7 +29,6 @@ struct label_rows {
 /* Sorts labels by row, in an image of this height. False where memory ran out. Clear the rows also
  * then. */
 bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height);
-void label_rows_clear(struct label_rows *rows);
 
 /* A map, and where its values go: to a file or to an array of all pixels. Float32 values, NaN where
  * the pixel is blank, an SNR also where the rms is not above 0, but a mask is 0 there; or int32
