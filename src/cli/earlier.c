@@ -85,7 +85,8 @@ static bool is_own_table(const char *path, const struct writer *writer, const st
         return has_texts(path, writer->ends.first, text);
     }
     snprintf(text, sizeof text, "<TABLE name=\"%s\"", part->kind);
-    return has_texts(path, writer->ends.first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
+    return has_texts(path, writer->ends.first, text) &&
+           has_texts(path, NULL, "<PARAM name=\"srcfind\"");
 }
 
 /* --- names --- */

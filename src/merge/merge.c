@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/arrays.h"
-#include "common/json_tree.h"
 #include "common/path.h"
 #include "common/text_stream.h"
 #include "common/texts.h"

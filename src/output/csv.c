@@ -51,5 +51,5 @@ const struct writer csv_writer = {
     .is_table = true,
     .ends = {"Source_id,", "\n"},
     .begin = csv_begin,
-    .rows = {csv_rows, MOST_COLUMNS * (CELL_TEXT + 1)},
+    .rows = {csv_rows, MOST_COLUMNS *(CELL_TEXT + 1)},
 };

@@ -85,5 +85,5 @@ const struct writer ecsv_writer = {
     .is_table = true,
     .ends = {"# %ECSV 1.0\n", "\n"},
     .begin = ecsv_begin,
-    .rows = {ecsv_rows, MOST_COLUMNS * (CELL_TEXT + 1)},
+    .rows = {ecsv_rows, MOST_COLUMNS *(CELL_TEXT + 1)},
 };

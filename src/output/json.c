@@ -370,6 +370,6 @@ const struct writer json_writer = {
     .is_table = true,
     .ends = {"{\"srcfind\":", "]}\n"},
     .begin = json_begin,
-    .rows = {json_rows, MOST_COLUMNS * (NAME_TEXT + CELL_TEXT + 2) + 3},
+    .rows = {json_rows, MOST_COLUMNS *(NAME_TEXT + CELL_TEXT + 2) + 3},
     .after = "]}\n",
 };

@@ -257,7 +257,8 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
         return false;
     for (int n; whole && (n = gzread(file, text, sizeof text)) != 0; first = false) {
         const size_t size = n > 0 ? (size_t)n : 0, kept = size < MOST_MARK ? size : MOST_MARK;
-        whole = n > 0 && (!first || (size >= n_first && memcmp(text, writer->ends.first, n_first) == 0));
+        whole = n > 0 &&
+                (!first || (size >= n_first && memcmp(text, writer->ends.first, n_first) == 0));
         const size_t before = n_end < MOST_MARK ? n_end : MOST_MARK;
         memmove(end, end + n_end - before, before);
         memcpy(end + before, text + size - kept, kept);
