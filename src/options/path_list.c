@@ -135,9 +135,12 @@ enum srcfind_status path_list_add(struct path_list *list, const char *option, co
 }
 
 bool path_list_copy(struct path_list *copy, const struct path_list *list) {
+    bool ok = true;
     struct error ignored;
     *copy = (struct path_list){0};
-    const bool ok = !list->text || path_list_add(copy, "", list->text, &ignored) == SRCFIND_OK;
+    for (int64_t i = 0; ok && i < list->n; i++)
+        ok = add_path(copy, strdup(list->paths[i]), &ignored) == SRCFIND_OK;
+    ok = ok && (list->n == 0 || (copy->text = strdup(list->text)));
     if (!ok)
         path_list_clear(copy);
     return ok;
