@@ -519,6 +519,7 @@ static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
         unlink(m->options.gaussians);
     if (status != SRCFIND_OK && m->written.completeness)
         unlink(m->options.completeness);
+    merged->result.options = (struct options){0}; /* the metadata own the texts in them */
     result_clear(&merged->result);
     free(merged);
     return status;
