@@ -27,9 +27,9 @@ static void print_cell(const struct table_file_column *column, int64_t row) {
 }
 
 static void print_table(const struct table_file *table) {
-    printf("frame=%s\nimage=%s\nbeam=%.17g,%.17g,%.17g\n\n", table->frame,
-           table->image ? table->image : "", table->beam.major, table->beam.minor,
-           table->beam.angle);
+    printf("frame=%s\nimage=%s\nbeam=%.17g,%.17g,%.17g\n\n", table->image.frame,
+           table->image.path ? table->image.path : "", table->image.beam.major,
+           table->image.beam.minor, table->image.beam.angle);
     for (int64_t row = -2; row < table->n_rows; row++) {
         for (int i = 0; i < table->n_columns; i++) {
             if (row == -2)

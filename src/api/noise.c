@@ -18,14 +18,15 @@ static int64_t default_box(const struct srcfind_image *image) {
     return box < LEAST_BOX ? 0 : box;
 }
 
-bool noise_is_given(const struct detection *d) {
+/* Whether both rms and background are given, as values or maps: nothing is to be measured. */
+static bool is_given(const struct detection *d) {
     return (d->rms > 0 || d->maps.rms) && (!isnan(d->background) || d->maps.background);
 }
 
 void noise_choose_box(const struct noise_choice *choice, const struct srcfind_image *image,
                       struct detection *detection) {
     detection->box = detection->step = 0;
-    if (noise_is_given(detection))
+    if (is_given(detection))
         return;
     if (choice->rms_box.size > 0) {
         detection->box = choice->rms_box.size;

@@ -10,9 +10,6 @@ enum { STEPS_A_BOX = 3 };
 /* The width of a box, in pixels, if the image is large enough: 15 beams, at least 48. */
 double noise_wanted_box(const struct srcfind_image *image);
 
-/* Whether rms and background are both given, as values or maps, so that no noise is measured. */
-bool noise_is_given(const struct detection *detection);
-
 /* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
  * at most half of the image's shorter side; if that is less than 48 pixels, there is one noise for
  * the whole image. There are no boxes where the noise is given. */

@@ -16,7 +16,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "api/noise.h"
 #include "common/plural.h"
 #include "common/text_stream.h"
 #include "input/units.h"

@@ -61,18 +61,19 @@ static bool is_own_table(const char *path, const struct writer *writer,
     if (writer == &csv_writer)
         return has_columns(path, "", table);
     if (writer == &ecsv_writer)
-        return has_texts(path, writer->first, "\n#   srcfind: ") &&
-               has_columns(path, writer->first, table);
+        return has_texts(path, writer->ends.first, "\n#   srcfind: ") &&
+               has_columns(path, writer->ends.first, table);
     if (writer == &fits_writer) {
         snprintf(text, sizeof text, "EXTNAME = '%s", table->extension);
         return has_texts(path, "SIMPLE  =", text) && has_texts(path, NULL, "SRCFIND = '");
     }
     if (writer == &json_writer) {
         snprintf(text, sizeof text, "\n\"%s\":[", table->kind);
-        return has_texts(path, writer->first, text);
+        return has_texts(path, writer->ends.first, text);
     }
     snprintf(text, sizeof text, "<TABLE name=\"%s\"", table->kind);
-    return has_texts(path, writer->first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
+    return has_texts(path, writer->ends.first, text) &&
+           has_texts(path, NULL, "<PARAM name=\"srcfind\"");
 }
 
 /* --- names --- */

@@ -42,6 +42,11 @@ struct detail {
     int64_t count[BINS];
 };
 
+/* Keys [low, high]. */
+struct key_range {
+    uint32_t low, high;
+};
+
 struct histogram {
     const struct pixel_source *source;
     struct threads *threads;
@@ -53,8 +58,8 @@ struct histogram {
     int n_reads;                    /* that counted details */
     struct detail *thread_details;  /* DETAILS_A_READ of each thread, during a read */
     int wanted[DETAILS_A_READ], n_wanted; /* bins that the next read counts in detail */
-    int16_t slot[BINS]; /* index of a bin in `wanted` during a read; -1 if it is not there */
-    uint32_t low, high; /* range of the keys that are left, both inclusive */
+    int16_t slot[BINS];    /* index of a bin in `wanted` during a read; -1 if it is not there */
+    struct key_range left; /* the keys that are left */
 };
 
 static enum srcfind_status count_chunk(void *context, int worker, const struct chunk *chunk,
@@ -135,18 +140,18 @@ static int64_t add_kept_of_bin(struct histogram *h, struct exact_sums *sums, int
     int64_t n = 0;
     if (h->bins[bin].count == 0)
         return 0;
-    const bool complete = h->low <= first && h->high >= last;
+    const bool complete = h->left.low <= first && h->left.high >= last;
     const struct detail *detail = complete ? NULL : detail_of(h, bin);
     if (!detail) {
         add_complete_bin(sums, &h->bins[bin], bin);
         return h->bins[bin].count;
     }
-    for (uint32_t key = first > h->low ? first : h->low;; key++) {
+    for (uint32_t key = first > h->left.low ? first : h->left.low;; key++) {
         const int64_t count = detail->count[key & 0xffff];
         n += count;
         if (count)
             exact_add(sums, exact_unkey(key), count);
-        if (key == last || key == h->high)
+        if (key == last || key == h->left.high)
             return n;
     }
 }
@@ -154,7 +159,8 @@ static int64_t add_kept_of_bin(struct histogram *h, struct exact_sums *sums, int
 static void sum_kept(struct histogram *h, struct clip_set *set) {
     set->sums = (struct exact_sums){0};
     set->n = 0;
-    for (int bin = (int)(h->low >> 16); bin <= (int)(h->high >> 16) && h->low <= h->high; bin++)
+    for (int bin = (int)(h->left.low >> 16);
+         bin <= (int)(h->left.high >> 16) && h->left.low <= h->left.high; bin++)
         set->n += add_kept_of_bin(h, &set->sums, bin);
 }
 
@@ -162,7 +168,7 @@ static void sum_kept(struct histogram *h, struct clip_set *set) {
 static uint32_t key_in_bin(const struct histogram *h, const struct detail *detail, int bin,
                            int64_t k) {
     const uint32_t first = (uint32_t)bin << 16;
-    uint32_t key = first > h->low ? first : h->low;
+    uint32_t key = first > h->left.low ? first : h->left.low;
     while (k >= detail->count[key & 0xffff])
         k -= detail->count[key++ & 0xffff];
     return key;
@@ -171,7 +177,7 @@ static uint32_t key_in_bin(const struct histogram *h, const struct detail *detai
 static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
     struct histogram *h = set->state;
     struct exact_sums ignored = {0};
-    int bin = (int)(h->low >> 16);
+    int bin = (int)(h->left.low >> 16);
     for (int64_t n; bin < BINS - 1 && k >= (n = add_kept_of_bin(h, &ignored, bin)); bin++)
         k -= n;
     const struct detail *detail = detail_of(h, bin);
@@ -183,18 +189,16 @@ static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
 static bool histogram_trim(struct clip_set *set, float low, float high) {
     struct histogram *h = set->state;
     const uint32_t low_key = exact_key(low), high_key = exact_key(high);
-    const uint32_t old_low = h->low, old_high = h->high;
+    const struct key_range old = h->left;
     const struct exact_sums old_sums = set->sums;
     const int64_t old_n = set->n;
-    h->low = low_key > h->low ? low_key : h->low;
-    h->high = high_key < h->high ? high_key : h->high;
-    if (h->low != old_low || h->high != old_high)
+    h->left.low = low_key > h->left.low ? low_key : h->left.low;
+    h->left.high = high_key < h->left.high ? high_key : h->left.high;
+    if (h->left.low != old.low || h->left.high != old.high)
         sum_kept(h, set);
     const bool missing = h->n_wanted > 0;
-    if (missing || set->n == 0) { /* a round that removes all pixels keeps the range before it */
-        h->low = old_low;
-        h->high = old_high;
-    }
+    if (missing || set->n == 0) /* a round that removes all pixels keeps the range before it */
+        h->left = old;
     if (missing) {
         set->sums = old_sums;
         set->n = old_n;
@@ -204,7 +208,7 @@ static bool histogram_trim(struct clip_set *set, float low, float high) {
 
 /* The least or the greatest value that is left; any value if a detail is missing. */
 static double extreme(struct histogram *h, bool greatest) {
-    const int first = (int)(h->low >> 16), last = (int)(h->high >> 16);
+    const int first = (int)(h->left.low >> 16), last = (int)(h->left.high >> 16);
     struct exact_sums ignored = {0};
     for (int i = 0; i <= last - first; i++) {
         const int bin = greatest ? last - i : first + i;
@@ -314,8 +318,8 @@ static void free_details(struct histogram *h) {
 /* Lists and sorts the pixels that are left, and continues the clip on them. */
 static enum srcfind_status clip_list(struct histogram *h, double kappa,
                                      struct srcfind_background *b, struct error *error) {
-    const float low = fmaxf(exact_unkey(h->low), -FLT_MAX);
-    const float high = fminf(exact_unkey(h->high), FLT_MAX);
+    const float low = fmaxf(exact_unkey(h->left.low), -FLT_MAX);
+    const float high = fminf(exact_unkey(h->left.high), FLT_MAX);
     const struct scan_plan plan = scan_plan_between(low, high);
     struct scan scan;
     struct sorted_set set = {0};
@@ -337,8 +341,7 @@ static enum srcfind_status clip_by_details(struct histogram *h, double kappa, in
     struct clip_set set = {.state = h, .select = histogram_select, .trim = histogram_trim};
     enum srcfind_status status = SRCFIND_OK;
     bool clipped = false;
-    h->low = 0;
-    h->high = UINT32_MAX;
+    h->left = (struct key_range){0, UINT32_MAX};
     sum_kept(h, &set);
     b->n_kept = set.n;
     b->rounds = 0;

@@ -58,7 +58,7 @@ static bool take_lists(struct predicted_set *s, const struct scan *scan, struct 
         const struct scan_worker *w = &scan->workers[i];
         of_bracket[i] = (struct values_list){w->bracket.values, w->bracket.n};
         of_outliers[i] = (struct values_list){w->outliers.values, w->outliers.n};
-        of_candidates[i] = (struct values_list){w->candidates, w->n_candidates};
+        of_candidates[i] = (struct values_list){w->candidates.values, w->candidates.n};
     }
     const bool made = values_make(&s->bracket, scan->variant, threads, of_bracket, n,
                                   plan->median_low, plan->median_high, 0, bracket) &&
@@ -91,9 +91,9 @@ enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct 
                                         struct threads *threads, struct error *error) {
     *set = (struct predicted_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
-        exact_merge(&set->inner, &scan->workers[i].sums);
-        set->ranks.n_inliers += scan->workers[i].n_inliers;
-        set->ranks.n_below += scan->workers[i].n_below;
+        exact_merge(&set->inner, &scan->workers[i].inliers.sums);
+        set->ranks.n_inliers += scan->workers[i].inliers.n;
+        set->ranks.n_below += scan->workers[i].inliers.n_below;
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
     struct values_sums bracket = {0}, outliers = {0};

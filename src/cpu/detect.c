@@ -13,7 +13,6 @@
  * Always: the catalogue does not depend on which way was taken.
  *
  * Cost: one read of an ordinary image, three with local noise, besides the sample. */
-#include <stdlib.h>
 
 #include "backend/backend.h"
 #include "common/clock.h"

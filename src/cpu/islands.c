@@ -88,7 +88,7 @@ static void count_band(void *context, int b) {
     const struct scan_band *from = &s->scan->bands[b];
     const struct scan_worker *w = &s->scan->workers[from->worker];
     struct band *band = &s->bands[b];
-    band->values = from->n_runs > 0 ? w->candidates + from->first_candidate : NULL;
+    band->values = from->n_runs > 0 ? w->candidates.values + from->first_candidate : NULL;
     const float *values = band->values;
     for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
         band->n_runs += count_runs(values, run_length(&w->runs[i]), s->thresholds.island);
@@ -308,7 +308,7 @@ static void add_local_moments(const struct noise_map *map, const struct run *r, 
 static void add_moments(const struct search *s, int64_t i, const float *values) {
     const struct run *r = &s->runs[i];
     const struct extent *e = &s->extents[s->island[i]];
-    if (e->index < 0 || s->scan->maps) /* with maps, the candidates have no values */
+    if (e->index < 0 || s->scan->noise.maps) /* with maps, the candidates have no values */
         return;
     struct island *island = &s->islands[e->index];
     const int64_t count = run_length(r);
@@ -381,12 +381,13 @@ static bool find_segments(struct search *s, struct threads *threads, struct segm
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
                                  const struct detection *detection, struct threads *threads,
                                  struct segments *segments, struct error *error) {
-    struct search s = {.scan = scan,
-                       .detection = detection,
-                       .thresholds = *thresholds,
-                       .map = scan->noise && !scan->maps ? scan->noise->map : NULL,
-                       .n_bands = (int)scan->n_bands,
-                       .bands = calloc((size_t)scan->n_bands, sizeof *s.bands)};
+    struct search s = {
+        .scan = scan,
+        .detection = detection,
+        .thresholds = *thresholds,
+        .map = scan->noise.thresholds && !scan->noise.maps ? scan->noise.thresholds->map : NULL,
+        .n_bands = (int)scan->n_bands,
+        .bands = calloc((size_t)scan->n_bands, sizeof *s.bands)};
     *segments = (struct segments){0};
     const bool ok = s.bands && find_segments(&s, threads, segments);
     for (int b = 0; s.bands && b < s.n_bands; b++)

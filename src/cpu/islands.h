@@ -11,7 +11,7 @@
 /* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that contain a pixel >=
  * thresholds->detection and have min_pixels pixels. With local noise (scan->noise), all pixels of
  * the scan belong to islands, and the values of their moments are value - background; with maps of
- * the user (scan->maps) there are no moments. The scan must
+ * the user (scan->noise.maps) there are no moments. The scan must
  * have kept all pixels of islands; its runs are freed. The caller clears the segments, also after
  * an error. */
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,

@@ -1,15 +1,6 @@
 #include "cpu/runs.h"
 
-/* Joins the components of runs a and b. The earlier root becomes the root of both, so that a root
- * is always the first run of its component. */
-static void join(int64_t *parent, int64_t a, int64_t b) {
-    a = runs_root(parent, a);
-    b = runs_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
+#include "common/forest.h"
 
 /* Joins run i with the runs of the row above that touch it, among the runs before `end`. *above is
  * the index of the first run that can still touch run i or a later run; it only grows. */
@@ -22,7 +13,7 @@ static void link_run(const struct run *runs, int64_t *parent, int64_t i, int64_t
         ++*above;
     for (int64_t j = *above;
          j < end && runs[j].y == r->y - 1 && runs[j].x0 <= (int64_t)r->x1 + reach; j++)
-        join(parent, j, i);
+        forest_join(parent, j, i);
 }
 
 void runs_link(const struct run *runs, int64_t *parent, int64_t first, int64_t end, int reach) {
@@ -30,7 +21,7 @@ void runs_link(const struct run *runs, int64_t *parent, int64_t first, int64_t e
     for (int64_t i = first; i < end; i++) {
         parent[i] = i;
         if (i > first && runs_are_one(&runs[i - 1], &runs[i]))
-            join(parent, i - 1, i);
+            forest_join(parent, i - 1, i);
         link_run(runs, parent, i, i, reach, &above);
     }
 }
@@ -44,7 +35,7 @@ void runs_link_across(const struct run *runs, int64_t *parent, int64_t border, i
     while (above > 0 && runs[above - 1].y >= y - 1)
         above--;
     if (runs_are_one(&runs[border - 1], &runs[border]))
-        join(parent, border - 1, border);
+        forest_join(parent, border - 1, border);
     for (int64_t i = border; i < end && runs[i].y <= y + 1; i++)
         link_run(runs, parent, i, border, reach, &above);
 }

@@ -15,15 +15,6 @@ static inline int runs_reach(int connectivity) {
     return connectivity == 8 ? 1 : 0;
 }
 
-/* The first run of the component of run i. Shortens the path to it (path halving). */
-static inline int64_t runs_root(int64_t *parent, int64_t i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 /* Whether two runs are one run of pixels that was cut at the end of a chunk, or of a tile. */
 static inline bool runs_are_one(const struct run *left, const struct run *right) {
     return left->y == right->y && left->x1 + (int64_t)1 == right->x0;

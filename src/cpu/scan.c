@@ -104,7 +104,7 @@ static bool reserve_for_tile(struct scan_worker *w) {
     return GROW(w->bracket.values, w->bracket.capacity, w->bracket.n + TILE_PIXELS) &&
            GROW(w->outliers.values, w->outliers.capacity, w->outliers.n + TILE_PIXELS) &&
            GROW(w->runs, w->runs_capacity, w->n_runs + TILE_PIXELS) &&
-           GROW(w->candidates, w->candidates_capacity, w->n_candidates + TILE_PIXELS);
+           GROW(w->candidates.values, w->candidates.capacity, w->candidates.n + TILE_PIXELS);
 }
 
 /* Candidates and blank pixels of a tile, with their values. */
@@ -128,11 +128,11 @@ static void sum_small(struct scan_worker *w, const float *small, int n) {
             sum += q;
             square += (uint64_t)(q * q);
         } else {
-            exact_add(&w->sums, small[i], 1);
+            exact_add(&w->inliers.sums, small[i], 1);
         }
     }
-    w->sums.sum[e] += sum;
-    w->sums.square[e] += square;
+    w->inliers.sums.sum[e] += sum;
+    w->inliers.sums.square[e] += square;
 }
 
 /* Adds the inliers of the zero band, which the tile function does not add, and removes their
@@ -154,8 +154,8 @@ static void add_small_inliers(struct scan_worker *w, struct tile_indices *others
         n_left += !inside;
     }
     others->n = n_left;
-    w->n_inliers += n_small;
-    w->n_below += n_below;
+    w->inliers.n += n_small;
+    w->inliers.n_below += n_below;
     sum_small(w, small, n_small);
 }
 
@@ -235,7 +235,7 @@ static bool keep_picked(struct scan_worker *w, const struct picked *picked, int6
     const int64_t width = w->scan->source->width;
     struct blank_word blanks = {0};
     struct last_run last = *chunk_last; /* a copy, which stays in registers */
-    float *candidate = w->candidates + w->n_candidates;
+    float *candidate = w->candidates.values + w->candidates.n;
     for (int i = 0; i < picked->n; i++) {
         if (isfinite(picked->value[i])) {
             extend_run(w->runs, &last, first + picked->index[i], width);
@@ -248,7 +248,7 @@ static bool keep_picked(struct scan_worker *w, const struct picked *picked, int6
         }
     }
     flush_blanks(&blanks);
-    w->n_candidates = candidate - w->candidates;
+    w->candidates.n = candidate - w->candidates.values;
     w->n_runs = last.index + 1;
     *chunk_last = last;
     return true;
@@ -261,17 +261,17 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
     const int64_t width = scan->source->width;
     const int64_t first = number * scan->band_chunks * scan->source->chunk_pixels;
     const struct sweep sweep = {.peak = scan->plan.peak,
-                                .noise = scan->maps ? NULL : scan->noise,
+                                .noise = scan->noise.maps ? NULL : scan->noise.thresholds,
                                 .reach = runs_reach(scan->plan.connectivity),
                                 .first = (int32_t)(first / width),
                                 .last = (int32_t)((end - 1) / width)};
     int64_t n_runs = w->n_runs - band->first_run;
-    int64_t n_candidates = w->n_candidates - band->first_candidate;
+    int64_t n_candidates = w->candidates.n - band->first_candidate;
     if (!sweep_runs(&sweep, w->runs + band->first_run, &n_runs,
-                    w->candidates + band->first_candidate, &n_candidates))
+                    w->candidates.values + band->first_candidate, &n_candidates))
         return false;
     w->n_runs = band->first_run + n_runs;
-    w->n_candidates = band->first_candidate + n_candidates;
+    w->candidates.n = band->first_candidate + n_candidates;
     w->sweep_at = n_runs > SWEPT_RUNS / 2 ? 2 * n_runs : SWEPT_RUNS;
     return true;
 }
@@ -288,7 +288,7 @@ static bool update_band(struct scan_worker *w, const struct chunk *chunk) {
         !sweep_band(w, band, number, chunk->first + chunk->count))
         return false;
     band->n_runs = w->n_runs - band->first_run;
-    band->n_candidates = w->n_candidates - band->first_candidate;
+    band->n_candidates = w->candidates.n - band->first_candidate;
     return true;
 }
 
@@ -296,7 +296,7 @@ static void begin_band(struct scan_worker *w, int worker, const struct chunk *ch
     if (chunk->number % w->scan->band_chunks != 0)
         return;
     w->scan->bands[chunk->number / w->scan->band_chunks] = (struct scan_band){
-        .worker = worker, .first_run = w->n_runs, .first_candidate = w->n_candidates};
+        .worker = worker, .first_run = w->n_runs, .first_candidate = w->candidates.n};
     w->sweep_at = SWEPT_RUNS;
 }
 
@@ -306,11 +306,12 @@ static void begin_band(struct scan_worker *w, int worker, const struct chunk *ch
 static void set_bounds(struct scan_worker *w, int64_t j) {
     const struct scan *scan = w->scan;
     float bound = 0;
+    const struct noise_thresholds *t = scan->noise.thresholds;
     int32_t node = -1;
     for (int64_t x = 0; x < scan->source->width; x++) {
-        if (scan->node[x] != node) {
-            node = scan->node[x];
-            bound = noise_bound(scan->noise->map, scan->noise->island, node, j);
+        if (scan->noise.node[x] != node) {
+            node = scan->noise.node[x];
+            bound = noise_bound(t->map, t->island, node, j);
         }
         w->bounds[x] = bound;
     }
@@ -326,7 +327,7 @@ struct row_piece {
 /* Picks the candidates and the blanks among the pixels [first, end) of a piece of a row. */
 static void pick_pixels(const struct scan_worker *w, const struct row_piece *piece, int64_t first,
                         int64_t end, struct picked *picked) {
-    const struct noise_thresholds *t = w->scan->noise;
+    const struct noise_thresholds *t = w->scan->noise.thresholds;
     for (int64_t i = first; i < end; i++) {
         const float v = pixel_value(piece->pixels, i, w->scan->source->swapped);
         if (isfinite(v) &&
@@ -343,7 +344,7 @@ static void pick_pixels(const struct scan_worker *w, const struct row_piece *pie
 static void pick_by_bounds(struct scan_worker *w, const struct row_piece *piece,
                            struct picked *picked) {
     const struct scan *scan = w->scan;
-    const struct noise_map *map = scan->noise->map;
+    const struct noise_map *map = scan->noise.thresholds->map;
     const int64_t row = noise_position(piece->y, map->n_y, map->step).first;
     if (row != w->bounds_row)
         set_bounds(w, row);
@@ -359,7 +360,7 @@ static void pick_by_bounds(struct scan_worker *w, const struct row_piece *piece,
 /* Picks pixels by the user's maps of the noise. The piece has at most NOISE_RANGE pixels. */
 static void pick_by_maps(const struct scan_worker *w, const struct row_piece *piece,
                          struct picked *picked) {
-    const struct noise_thresholds *t = w->scan->noise;
+    const struct noise_thresholds *t = w->scan->noise.thresholds;
     struct noise_at noise[NOISE_RANGE];
     noise_rows_get(&w->rows, piece->x, piece->y, piece->n, noise);
     for (int64_t i = 0; i < piece->n; i++) {
@@ -376,14 +377,14 @@ static void pick_by_maps(const struct scan_worker *w, const struct row_piece *pi
 /* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
 static void pick_by_noise(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
                           struct picked *picked) {
-    const int64_t width = w->scan->source->width, most = w->scan->maps ? NOISE_RANGE : width;
+    const int64_t width = w->scan->source->width, most = w->scan->noise.maps ? NOISE_RANGE : width;
     picked->n = 0;
     for (int64_t i = 0; i < n;) {
         struct row_piece piece = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
         piece.n = width - piece.x < n - i ? width - piece.x : n - i;
         piece.n = piece.n < most ? piece.n : most;
-        if (w->scan->maps)
+        if (w->scan->noise.maps)
             pick_by_maps(w, &piece, picked);
         else
             pick_by_bounds(w, &piece, picked);
@@ -402,7 +403,7 @@ static bool scan_tile(struct scan_worker *w, const uint32_t *pixels, int64_t fir
     if (!reserve_for_tile(w))
         return false;
     unsummed.bracket.value = w->bracket.values + w->bracket.n;
-    if (scan->noise) {
+    if (scan->noise.thresholds) {
         pick_by_noise(w, pixels, first, n, &picked);
     } else {
         scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, sums, &unsummed);
@@ -419,15 +420,16 @@ static enum srcfind_status scan_chunk(void *context, int worker, const struct ch
     struct last_run last = {.index = w->n_runs - 1};
     bool ok = true;
     begin_band(w, worker, chunk);
-    if (scan->maps && noise_rows_read(&w->rows, chunk->first, chunk->count, error) != SRCFIND_OK)
+    if (scan->noise.maps &&
+        noise_rows_read(&w->rows, chunk->first, chunk->count, error) != SRCFIND_OK)
         return SRCFIND_ERROR_INPUT;
     for (int64_t i = 0; ok && i < chunk->count; i += TILE_PIXELS) {
         const int n = (int)(chunk->count - i < TILE_PIXELS ? chunk->count - i : TILE_PIXELS);
         ok = scan_tile(w, chunk->pixels + i, chunk->first + i, n, &sums, &last);
     }
-    w->n_inliers += sums.n;
-    w->n_below += sums.n_below;
-    scan_add_sums(&w->sums, &scan->plan, &sums);
+    w->inliers.n += sums.n;
+    w->inliers.n_below += sums.n_below;
+    scan_add_sums(&w->inliers.sums, &scan->plan, &sums);
     return ok && update_band(w, chunk) ? SRCFIND_OK
                                        : error_memory(error, "working through the image");
 }
@@ -437,7 +439,7 @@ static enum srcfind_status scan_chunk(void *context, int worker, const struct ch
 static bool reserve_lists(struct scan_worker *w, int64_t expected) {
     return GROW(w->bracket.values, w->bracket.capacity, expected) &&
            GROW(w->outliers.values, w->outliers.capacity, expected) &&
-           GROW(w->candidates, w->candidates_capacity, expected) &&
+           GROW(w->candidates.values, w->candidates.capacity, expected) &&
            GROW(w->runs, w->runs_capacity, expected / 4);
 }
 
@@ -490,18 +492,18 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
 
 /* Makes the node of each column, and the bounds of each worker, for a scan by local noise. */
 static bool make_bounds(struct scan *scan) {
+    const struct noise_map *map = scan->noise.thresholds->map;
     const size_t width = (size_t)scan->source->width;
-    scan->node = malloc(width * sizeof *scan->node);
+    scan->noise.node = malloc(width * sizeof *scan->noise.node);
     for (int i = 0; i < scan->n_workers; i++) {
         scan->workers[i].bounds = malloc(width * sizeof *scan->workers[i].bounds);
         scan->workers[i].bounds_row = -1;
         if (!scan->workers[i].bounds)
             return false;
     }
-    for (int64_t x = 0; scan->node && x < scan->source->width; x++)
-        scan->node[x] =
-            (int32_t)noise_position(x, scan->noise->map->n_x, scan->noise->map->step).first;
-    return scan->node;
+    for (int64_t x = 0; scan->noise.node && x < scan->source->width; x++)
+        scan->noise.node[x] = (int32_t)noise_position(x, map->n_x, map->step).first;
+    return scan->noise.node;
 }
 
 /* Makes the noise rows of each worker, for a scan by the user's maps. One worker scans if several
@@ -510,10 +512,11 @@ static bool make_maps(struct scan *scan) {
     const struct pixel_source *source = scan->source;
     const int64_t n_pixels = source->width * source->height;
     const int64_t most = source->chunk_pixels < n_pixels ? source->chunk_pixels : n_pixels;
-    scan->n_workers = source->parallel && noise_sources_are_parallel(scan->maps) ? scan->n_workers : 1;
+    scan->n_workers =
+        source->parallel && noise_sources_are_parallel(scan->noise.maps) ? scan->n_workers : 1;
     for (int i = 0; i < scan->n_workers; i++)
-        if (!noise_rows_make(&scan->workers[i].rows, scan->noise->map, scan->maps, source->width,
-                             most))
+        if (!noise_rows_make(&scan->workers[i].rows, scan->noise.thresholds->map, scan->noise.maps,
+                             source->width, most))
             return false;
     return true;
 }
@@ -526,10 +529,10 @@ enum srcfind_status scan_image_by_noise(struct scan *scan, const struct pixel_so
     plan.connectivity = connectivity;
     plan.peak = SCAN_ABOVE_DETECTION;
     bool ok = make_scan(scan, source, &plan, threads);
-    scan->noise = noise;
-    scan->maps = noise_sources_exist(maps) ? maps : NULL;
+    scan->noise.thresholds = noise;
+    scan->noise.maps = noise_sources_exist(maps) ? maps : NULL;
     scan->sweeps = noise->detection > noise->island;
-    ok = ok && (scan->maps ? make_maps(scan) : make_bounds(scan));
+    ok = ok && (scan->noise.maps ? make_maps(scan) : make_bounds(scan));
     return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
 }
 
@@ -545,11 +548,11 @@ static void free_lists(struct scan_worker *w) {
 
 /* Frees the unused capacity of the candidates. */
 static void shrink_candidates(struct scan_worker *w) {
-    float *shrunk = realloc(w->candidates, (size_t)w->n_candidates * sizeof *shrunk + 1);
+    float *shrunk = realloc(w->candidates.values, (size_t)w->candidates.n * sizeof *shrunk + 1);
     if (!shrunk)
         return;
-    w->candidates = shrunk;
-    w->candidates_capacity = w->n_candidates;
+    w->candidates.values = shrunk;
+    w->candidates.capacity = w->candidates.n;
 }
 
 void scan_free_lists(struct scan *scan) {
@@ -563,11 +566,11 @@ void scan_clear(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
         free_lists(&scan->workers[i]);
         free(scan->workers[i].runs);
-        free(scan->workers[i].candidates);
+        free(scan->workers[i].candidates.values);
         free(scan->workers[i].bounds);
         noise_rows_clear(&scan->workers[i].rows);
     }
-    free(scan->node);
+    free(scan->noise.node);
     free(scan->workers);
     free(scan->bands);
     free(scan->blank);

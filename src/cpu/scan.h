@@ -15,21 +15,25 @@ struct scan_list {
     int64_t n, capacity;
 };
 
+/* Sums of values. */
+struct values_sums {
+    int64_t n, n_below; /* their number; the number of those below a bound */
+    struct exact_sums sums;
+};
+
 /* The results of one thread. */
 struct scan_worker {
     struct scan *scan;
-    struct exact_sums sums;     /* of the inliers */
-    int64_t n_inliers, n_below; /* inliers; those of them that are < median_low */
+    struct values_sums inliers; /* n_below: of those < median_low */
     int64_t n_blank, n_zero;    /* blanks; zeros that are neither inliers nor listed */
     struct scan_list bracket;   /* the median bracket: all pixels, if there are no inliers */
     struct scan_list outliers;  /* pixels beyond the inliers, but see candidates_apart */
     struct run *runs;           /* of candidates; cut at the ends of chunks */
     int64_t n_runs, runs_capacity;
-    float *candidates; /* the values of the pixels of runs, one run after the other */
-    int64_t n_candidates, candidates_capacity;
-    int64_t sweep_at;       /* a band with more runs than this is swept */
-    struct noise_rows rows; /* the noise of the chunk, if scan->maps */
-    float *bounds; /* with local noise: no candidate below, in row bounds_row of nodes, is less */
+    struct scan_list candidates; /* the pixels of runs, one run after the other */
+    int64_t sweep_at;            /* a band with more runs than this is swept */
+    struct noise_rows rows;      /* the noise of the chunk, if the user gives maps */
+    float *bounds; /* with local noise: no candidate of row bounds_row of nodes is less */
     int64_t bounds_row;
 };
 
@@ -40,14 +44,19 @@ struct scan_band {
     int64_t first_run, n_runs, first_candidate, n_candidates;
 };
 
+/* The noise that the pixels of a scan are compared with. */
+struct scan_noise {
+    const struct noise_thresholds *thresholds; /* NULL where the plan has the thresholds */
+    const struct noise_sources *maps;          /* NULL if the user gives no map of the noise */
+    int32_t *node;                             /* with local noise: the node at or before each x */
+};
+
 struct cpu_variant;
 
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
-    const struct noise_thresholds *noise; /* NULL where the plan has the thresholds */
-    const struct noise_sources *maps;     /* NULL if the user gives no map of the noise */
-    int32_t *node;                        /* with local noise: the node at or before each x */
+    struct scan_noise noise;
     bool has_inliers;
     bool sweeps;           /* the scan drops candidates that cannot belong to a source */
     bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/forest.h"
 #include "cpu/runs.h"
 
 /* Whether a pixel of a run is above the local noise by the detection threshold. */
@@ -32,7 +33,7 @@ static bool has_peak(const struct sweep *s, const struct run *run, const float *
 static void mark_kept(const struct sweep *s, const struct run *runs, int64_t n, const float *values,
                       int64_t *parent, bool *kept) {
     for (int64_t i = 0; i < n; i++) {
-        const int64_t root = runs_root(parent, i), count = run_length(&runs[i]);
+        const int64_t root = forest_root(parent, i), count = run_length(&runs[i]);
         kept[root] = kept[root] || runs[i].y - 1 <= s->first || runs[i].y + 1 >= s->last ||
                      has_peak(s, &runs[i], values, count);
         values += count;
@@ -46,7 +47,7 @@ static void compact(struct run *runs, int64_t *n, float *values, int64_t *n_valu
     for (int64_t i = 0; i < *n; i++) {
         const struct run run = runs[i];
         const int64_t count = run_length(&run);
-        if (kept[runs_root(parent, i)]) {
+        if (kept[forest_root(parent, i)]) {
             memmove(values + to, values + from, (size_t)count * sizeof *values);
             runs[n_kept++] = run;
             to += count;

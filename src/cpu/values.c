@@ -17,7 +17,6 @@
  * values or more. */
 #include "cpu/values.h"
 
-#include <float.h>
 #include <stdlib.h>
 
 #include "common/arrays.h"

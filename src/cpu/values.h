@@ -18,12 +18,6 @@ struct values_range {
     int64_t before, n; /* the number of values below low; the number within the range */
 };
 
-/* Sums of the values that are left. */
-struct values_sums {
-    int64_t n, n_below; /* their number; the number of those below the caller's bound */
-    struct exact_sums sums;
-};
-
 struct values {
     const struct cpu_variant *variant;
     struct threads *threads;

@@ -159,12 +159,13 @@ static struct pair find_sky(const struct table_file *table, const char *lon_name
 static enum srcfind_status check_frame(const char *path, const struct table_file *table,
                                        const char *frame, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    if (!*table->frame || !*frame || ascii_same(table->frame, frame))
+    if (!*table->image.frame || !*frame || ascii_same(table->image.frame, frame))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: its frame is %s, that of the image %s: convert the positions, since they "
                      "are taken in the image's own frame",
-                     path, text_file_quote(table->frame, strlen(table->frame), quote), frame);
+                     path, text_file_quote(table->image.frame, strlen(table->image.frame), quote),
+                     frame);
 }
 
 static enum srcfind_status choose_columns(const char *path, const struct table_file *table,

@@ -67,8 +67,11 @@ static enum srcfind_status check_names(const char *path, const struct table_file
 /* Finds the format of a file by its suffix, and clears the table. */
 static enum srcfind_status find_format(const char *path, struct table_file *table,
                                        const struct format **format, struct error *error) {
-    *table = (struct table_file){
-        .beam = {NAN, NAN, NAN}, .equinox = NAN, .frequency = NAN, .width = NAN, .height = NAN};
+    *table = (struct table_file){.image = {.beam = {NAN, NAN, NAN},
+                                           .equinox = NAN,
+                                           .frequency = NAN,
+                                           .width = NAN,
+                                           .height = NAN}};
     struct fits_file file; /* checks that there is a file, whatever its suffix */
     const enum srcfind_status opened = fits_file_open_any(&file, path, error);
     fits_file_close(&file);
@@ -94,7 +97,7 @@ enum srcfind_status read_table(const char *path, const struct table_wish *wish,
     if (status == SRCFIND_OK) {
         status = format->read ? format->read(path, table, error)
                               : fits_table_read(path, wish, table, error);
-        frame_spell(table->frame);
+        frame_spell(table->image.frame);
     }
     table->n_rows_most = table->n_rows;
     return status == SRCFIND_OK ? check_names(path, table, error) : status;
@@ -111,7 +114,7 @@ static enum srcfind_status take_checked(void *context, const struct table_file *
                                         struct error *error) {
     struct checked *c = context;
     struct table_file copy = *block;
-    frame_spell(copy.frame);
+    frame_spell(copy.image.frame);
     const enum srcfind_status status =
         c->has_begun ? SRCFIND_OK : check_names(c->path, block, error);
     c->has_begun = true;

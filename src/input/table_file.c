@@ -34,7 +34,7 @@ void table_file_clear(struct table_file *table) {
         clear_cells(&table->columns[i]);
     }
     free(table->columns);
-    free(table->image);
+    free(table->image.path);
     if (table->options)
         options_clear(table->options);
     free(table->options);

@@ -17,6 +17,18 @@ struct table_file_column {
     char *bytes; /* of a column of texts, each with a NUL; else NULL */
 };
 
+/* What a file says of its image: numbers are NaN, texts "" and the path NULL where it does not
+ * tell. */
+struct table_file_image {
+    char *path;
+    struct srcfind_beam beam;
+    double equinox, frequency;
+    double width, height;                             /* in pixels */
+    char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
+    char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
+    char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
+};
+
 struct table_file {
     int64_t n_rows;
     int64_t n_rows_most; /* of a block: at most so many rows are in all of them together */
@@ -24,15 +36,9 @@ struct table_file {
     struct table_file_column *columns;
     /* Metadata that srcfind writes beside the rows. Unknown numbers are NaN, texts "" and pointers
      * NULL. */
-    struct srcfind_beam beam;
-    double equinox, frequency;
-    double width, height;                             /* of the image, in pixels */
-    char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
-    char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
-    char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
+    struct table_file_image image;
     char tables[4 * SRCFIND_TEXT]; /* of a FITS file: the tables that were looked at */
     bool may_have_others;          /* the file has other tables, or some were not looked at */
-    char *image;                   /* the path of the image */
     struct options *options;       /* that it was made with; NULL: it does not tell them */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };

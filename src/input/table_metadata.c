@@ -10,7 +10,7 @@
 #include "input/table_file.h"
 
 static const struct table_metadata entries[] = {
-#define READ(member) offsetof(struct table_file, member)
+#define READ(member) offsetof(struct table_file, image.member)
 #define UNREAD 0
 #define METADATA_TEXT(name, keyword, value, member) {name, keyword, METADATA_IS_TEXT, member},
 #define METADATA_PATH(name, keyword, value, member) {name, keyword, METADATA_IS_PATH, member},

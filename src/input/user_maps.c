@@ -244,10 +244,11 @@ static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *ma
     return status;
 }
 
-enum srcfind_status user_map_open(struct user_maps *maps, enum user_map_kind kind,
-                                  const char *given, const struct image *image,
-                                  const struct srcfind_image *metadata,
-                                  const struct image_choice *choice, struct error *error) {
+/* Opens the map of one kind. given: a path, or "". choice: of the image. */
+static enum srcfind_status open_kind(struct user_maps *maps, enum user_map_kind kind,
+                                     const char *given, const struct image *image,
+                                     const struct srcfind_image *metadata,
+                                     const struct image_choice *choice, struct error *error) {
     if (!*given)
         return SRCFIND_OK;
     char *path = user_map_path(kind, given, metadata->path);
@@ -274,8 +275,8 @@ enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *i
                                          [USER_DETECTION] = options->detect_on};
     enum srcfind_status status = SRCFIND_OK;
     for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
-        status = user_map_open(maps, (enum user_map_kind)kind, paths[kind], image, metadata,
-                               &options->image, error);
+        status = open_kind(maps, (enum user_map_kind)kind, paths[kind], image, metadata,
+                           &options->image, error);
     return status;
 }
 

@@ -31,11 +31,6 @@ enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *i
                                    const struct srcfind_image *metadata,
                                    const struct options *options, struct error *error);
 
-/* Opens the map of one kind. given: a path, or "" for none; choice: of the image. */
-enum srcfind_status user_map_open(struct user_maps *maps, enum user_map_kind kind,
-                                  const char *given, const struct image *image,
-                                  const struct srcfind_image *metadata,
-                                  const struct image_choice *choice, struct error *error);
 void user_maps_close(struct user_maps *maps);
 
 bool user_maps_exist(const struct user_maps *maps);

@@ -34,6 +34,13 @@ enum {
     BATCH_PIXELS = 1 << 21 /* most pixels of a batch, with margins; one island may have more */
 };
 
+/* The first of an island's pixels, jobs and components, in the arrays of the batch. */
+struct firsts {
+    int64_t inside, margin; /* in run_pixels */
+    int64_t job, pixel;     /* of the fit */
+    int64_t component, gaussian, composite;
+};
+
 /* An island of the batch. */
 struct item {
     struct island_pixels pixels;
@@ -44,8 +51,22 @@ struct item {
     bool is_due, is_second; /* a fit is wanted; it is the second one */
     struct fitted_sources fitted;
     struct grouped_sources grouped;
-    int64_t first_inside, first_margin; /* index of its first pixel in the batch's run_pixels */
-    int64_t first_job, first_pixel, first_component, first_gaussian, first_composite;
+    struct margin margin; /* empty without a fit */
+    struct firsts first;
+};
+
+/* The jobs of the islands that are due. */
+struct batch_jobs {
+    struct fit_job *job;
+    struct fit_pixel *pixels;
+    int64_t n, n_large, n_pixels; /* n_large: jobs of islands with several */
+};
+
+/* Pixels of the islands, then those of the margins. */
+struct batch_pixels {
+    int64_t n_inside; /* pixels of the islands */
+    struct run_pixels measured;
+    struct run_pixels detected; /* the same, where islands were found in other pixels */
 };
 
 struct batch {
@@ -55,14 +76,9 @@ struct batch {
     struct threads *threads;
     int64_t first, n; /* islands */
     struct item *items;
-    struct arena *arenas;            /* of each share of the islands */
-    struct margin *margins;          /* of the items; empty without a fit */
-    int64_t n_inside;                /* pixels of the islands */
-    struct run_pixels read;          /* those of the islands, then those of the margins */
-    struct run_pixels read_detected; /* pixels of the detection image, if it is another one */
-    struct fit_job *jobs;
-    struct fit_pixel *pixels;
-    int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
+    struct arena *arenas; /* of each share of the islands */
+    struct batch_pixels read;
+    struct batch_jobs jobs;
     struct components *components;
     enum srcfind_status
         status;        /* of the loop that failed; SRCFIND_OK after a failure: memory ran out */
@@ -105,8 +121,7 @@ static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct pixel_source *source = b->setting->measure->source;
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island], b->setting->margin,
-                       source->width, source->height, arena_of(b, item),
-                       &b->margins[item - b->items]);
+                       source->width, source->height, arena_of(b, item), &item->margin);
 }
 
 /* Makes the sets of runs of islands and margins, and sets where their pixels begin. Returns the
@@ -116,16 +131,17 @@ static int64_t make_sets(struct batch *b, struct run_set *sets) {
     int64_t n_pixels = 0;
     for (int64_t i = 0; i < b->n; i++) {
         const int64_t island = b->first + i, first_run = s->first_run[island];
-        b->items[i].first_inside = n_pixels;
+        b->items[i].first.inside = n_pixels;
         sets[i] =
             (struct run_set){s->runs + first_run, s->first_run[island + 1] - first_run, n_pixels};
         n_pixels += s->islands[island].n_pixels;
     }
-    b->n_inside = n_pixels;
+    b->read.n_inside = n_pixels;
     for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first_margin = n_pixels;
-        sets[b->n + i] = (struct run_set){b->margins[i].runs, b->margins[i].n_runs, n_pixels};
-        n_pixels += b->margins[i].n_pixels;
+        b->items[i].first.margin = n_pixels;
+        sets[b->n + i] =
+            (struct run_set){b->items[i].margin.runs, b->items[i].margin.n_runs, n_pixels};
+        n_pixels += b->items[i].margin.n_pixels;
     }
     return n_pixels;
 }
@@ -140,26 +156,26 @@ static bool read_pixels(struct batch *b) {
     if (!sets)
         return false;
     const int64_t n_pixels = make_sets(b, sets);
-    b->status = run_pixels_read(b->setting->measure, sets, 2 * b->n, n_pixels, b->threads, &b->read,
-                                b->error);
+    b->status = run_pixels_read(b->setting->measure, sets, 2 * b->n, n_pixels, b->threads,
+                                &b->read.measured, b->error);
     if (b->status == SRCFIND_OK && has_two_images(b))
         b->status = run_pixels_read(b->setting->detect, sets, 2 * b->n, n_pixels, b->threads,
-                                    &b->read_detected, b->error);
+                                    &b->read.detected, b->error);
     free(sets);
     return b->status == SRCFIND_OK;
 }
 
 /* The pixels of the detection image. */
 static const struct run_pixels *detected_pixels(const struct batch *b) {
-    return has_two_images(b) ? &b->read_detected : &b->read;
+    return has_two_images(b) ? &b->read.detected : &b->read.measured;
 }
 
 /* The pixels of an island among the pixels of its batch. */
 static struct island_pixels pixels_of(const struct item *item, const struct run_pixels *read) {
     struct island_pixels pixels = item->pixels;
-    pixels.value = read->value + item->first_inside;
-    pixels.background = read->background + item->first_inside;
-    pixels.rms = read->rms + item->first_inside;
+    pixels.value = read->value + item->first.inside;
+    pixels.background = read->background + item->first.inside;
+    pixels.rms = read->rms + item->first.inside;
     return pixels;
 }
 
@@ -181,7 +197,7 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
             p->y[p->n++] = s->runs[i].y;
         }
     }
-    *p = pixels_of(item, &b->read);
+    *p = pixels_of(item, &b->read.measured);
     item->detected = pixels_of(item, detected_pixels(b));
     return deblend(&item->detected, d->detection->threshold, d->contrast, arena, &item->deblended);
 }
@@ -190,8 +206,8 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
 
 /* Makes the fit of an island, from the peaks of `start`. */
 static bool start_fit(struct batch *b, struct item *item, const struct deblended *start) {
-    const struct margin_pixels margin = {&b->margins[item - b->items], &b->read, detected_pixels(b),
-                                         item->first_margin};
+    const struct margin_pixels margin = {&item->margin, &b->read.measured, detected_pixels(b),
+                                         item->first.margin};
     item->is_due = true;
     return island_fit_make(&item->fit, &item->pixels, start, &margin, b->setting->detection->island,
                            arena_of(b, item));
@@ -220,8 +236,8 @@ static bool make_second_fit(struct batch *b, struct item *item, int64_t island) 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     if (item->is_due)
-        island_fit_make_jobs(&item->fit, &b->setting->frame, item->first_pixel, b->pixels,
-                             b->jobs + item->first_job);
+        island_fit_make_jobs(&item->fit, &b->setting->frame, item->first.pixel, b->jobs.pixels,
+                             b->jobs.job + item->first.job);
     return true;
 }
 
@@ -230,10 +246,10 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
 static bool is_cut(const struct batch *b, const struct item *item, int64_t island) {
     const struct island *whole = &b->segments->islands[island];
     const struct pixel_source *image = b->setting->measure->source;
-    const int64_t n = b->margins[item - b->items].n_pixels;
+    const int64_t n = item->margin.n_pixels;
     int64_t n_blank = 0;
     for (int64_t i = 0; whole->edge && i < n; i++)
-        n_blank += !isfinite(b->read.value[item->first_margin + i]);
+        n_blank += !isfinite(b->read.measured.value[item->first.margin + i]);
     const bool at_edge = whole->x_min == 0 || whole->y_min == 0 ||
                          whole->x_max == image->width - 1 || whole->y_max == image->height - 1;
     return at_edge || 10 * n_blank > n;
@@ -247,7 +263,7 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     const double rms = item->pixels.rms[item->deblended.peak[0]];
     const struct group_rule rule = {d->group_tolerance,
                                     d->group_tolerance * d->detection->island * rms};
-    struct fit_job *jobs = b->jobs + item->first_job;
+    struct fit_job *jobs = b->jobs.job + item->first.job;
     if (!item->is_due)
         return true;
     const bool is_changed = flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
@@ -256,7 +272,7 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     item->is_due = !holds || (is_changed && !item->is_second);
     if (item->is_due && !item->is_second)
         return true;
-    for (int64_t k = 0; item->is_due && k < item->fit.n_parts; k++)
+    for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
         jobs[k].is_fitted = false;
     return island_fit_finish(&item->fit, &d->frame, jobs, arena_of(b, item), &item->fitted) &&
            grouped_sources_make(&item->fit, &d->frame, &d->noise, jobs, &item->fitted, &rule,
@@ -266,25 +282,25 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
 /* Gives each island that is due its jobs. Jobs of islands with several parts come first. */
 static bool allocate_jobs(struct batch *b) {
     int64_t at = 0;
-    free(b->jobs);
-    free(b->pixels);
-    b->n_pixels = 0;
+    free(b->jobs.job);
+    free(b->jobs.pixels);
+    b->jobs.n_pixels = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < b->n; i++) {
             struct item *item = &b->items[i];
-            if (!item->is_due || (item->fit.n_parts > 1) != (pass == 0))
+            if (!item->is_due || (item->fit.parts.n > 1) != (pass == 0))
                 continue;
-            item->first_job = at;
-            item->first_pixel = b->n_pixels;
-            at += item->fit.n_parts;
-            b->n_pixels += item->fit.n_pixels;
+            item->first.job = at;
+            item->first.pixel = b->jobs.n_pixels;
+            at += item->fit.parts.n;
+            b->jobs.n_pixels += item->fit.n_pixels;
         }
-        b->n_large = pass == 0 ? at : b->n_large;
+        b->jobs.n_large = pass == 0 ? at : b->jobs.n_large;
     }
-    b->n_jobs = at;
-    b->jobs = arrays_allocate(b->n_jobs, sizeof *b->jobs);
-    b->pixels = arrays_allocate(b->n_pixels, sizeof *b->pixels);
-    return b->jobs && b->pixels;
+    b->jobs.n = at;
+    b->jobs.job = arrays_allocate(b->jobs.n, sizeof *b->jobs.job);
+    b->jobs.pixels = arrays_allocate(b->jobs.n_pixels, sizeof *b->jobs.pixels);
+    return b->jobs.job && b->jobs.pixels;
 }
 
 /* Fits the islands that are due: islands with several parts, and then all others at once. False on
@@ -294,16 +310,18 @@ static bool run_jobs(struct batch *b) {
     struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
     int64_t n = 0;
     for (int64_t i = 0; grouped && i < b->n; i++)
-        if (b->items[i].is_due && b->items[i].fit.n_parts > 1)
+        if (b->items[i].is_due && b->items[i].fit.parts.n > 1)
             grouped[n++] =
-                (struct grouped_island){&b->items[i].fit, b->jobs + b->items[i].first_job};
+                (struct grouped_island){&b->items[i].fit, b->jobs.job + b->items[i].first.job};
     if (!grouped)
         return false;
     if (n > 0)
-        b->status = sweeps_run(grouped, n, &b->setting->frame, b->pixels, f, b->threads, b->error);
+        b->status =
+            sweeps_run(grouped, n, &b->setting->frame, b->jobs.pixels, f, b->threads, b->error);
     if (b->status == SRCFIND_OK)
-        b->status = f->fit(f->context, &b->setting->frame, b->pixels, b->jobs + b->n_large,
-                           b->n_jobs - b->n_large, b->threads, b->error);
+        b->status =
+            f->fit(f->context, &b->setting->frame, b->jobs.pixels, b->jobs.job + b->jobs.n_large,
+                   b->jobs.n - b->jobs.n_large, b->threads, b->error);
     free(grouped);
     return b->status == SRCFIND_OK;
 }
@@ -471,16 +489,16 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
 }
 
 static void keep_sources(struct batch *b, const struct item *item, const int32_t *source_of) {
-    int32_t *kept = b->components->source_of_pixel + item->first_inside;
+    int32_t *kept = b->components->source_of_pixel + item->first.inside;
     for (int64_t i = 0; i < item->pixels.n; i++)
-        kept[i] = (int32_t)item->first_component + source_of[i];
+        kept[i] = (int32_t)item->first.component + source_of[i];
 }
 
 static bool make_components(struct batch *b, struct item *item, int64_t island) {
     const struct sources sources = sources_of(b, item);
     struct island *whole = &b->segments->islands[island];
-    struct component *components = b->components->component + item->first_component;
-    struct next_fits next = {item->first_gaussian, item->first_composite};
+    struct component *components = b->components->component + item->first.component;
+    struct next_fits next = {item->first.gaussian, item->first.composite};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
     if (has_two_images(b) || noise_sources_exist(&b->setting->measure->user))
@@ -496,7 +514,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .pix_snr = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->setting->fitter)
-            add_fit(b, item, k, item->first_component + k, &next);
+            add_fit(b, item, k, item->first.component + k, &next);
     }
     if (sources.n == 1)
         components[0].pixels = *whole;
@@ -509,8 +527,8 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
 
 /* Counts the Gaussians and composites of an island. */
 static void count_fits(struct item *item, struct components *all) {
-    item->first_gaussian = all->n_gaussians;
-    item->first_composite = all->n_composites;
+    item->first.gaussian = all->n_gaussians;
+    item->first.composite = all->n_composites;
     for (int64_t k = 0; k < item->fitted.n; k++)
         all->n_gaussians += item->fitted.source[k].is_fitted;
     for (int64_t k = 0; k < item->grouped.n; k++) {
@@ -523,7 +541,7 @@ static void count_fits(struct item *item, struct components *all) {
 static bool allocate_components(struct batch *b) {
     struct components *all = b->components;
     for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first_component = all->n;
+        b->items[i].first.component = all->n;
         all->n += sources_of(b, &b->items[i]).n;
         count_fits(&b->items[i], all);
     }
@@ -531,7 +549,7 @@ static bool allocate_components(struct batch *b) {
     all->gaussian = arrays_allocate(all->n_gaussians, sizeof *all->gaussian);
     all->composite = arrays_allocate(all->n_composites, sizeof *all->composite);
     if (b->setting->keeps_sources)
-        all->source_of_pixel = malloc((size_t)b->n_inside * sizeof *all->source_of_pixel + 1);
+        all->source_of_pixel = malloc((size_t)b->read.n_inside * sizeof *all->source_of_pixel + 1);
     return all->component && all->gaussian && all->composite &&
            (all->source_of_pixel || !b->setting->keeps_sources);
 }
@@ -548,11 +566,10 @@ static void clear_batch(struct batch *b) {
         threads_run(b->threads, count_shares(b), clear_share, b);
     free(b->arenas);
     free(b->items);
-    free(b->margins);
-    free(b->jobs);
-    free(b->pixels);
-    run_pixels_clear(&b->read);
-    run_pixels_clear(&b->read_detected);
+    free(b->jobs.job);
+    free(b->jobs.pixels);
+    run_pixels_clear(&b->read.measured);
+    run_pixels_clear(&b->read.detected);
 }
 
 /* A bound of the pixels for which an island needs memory: its pixels or, with a fit, its box with
@@ -587,16 +604,15 @@ enum srcfind_status components_find(const struct component_setting *setting,
                       .n = end - first,
                       .components = components,
                       .items = calloc((size_t)(end - first), sizeof *b.items),
-                      .margins = calloc((size_t)(end - first), sizeof *b.margins),
                       .doing = "dividing islands",
                       .error = error};
     *components = (struct components){0};
     arrays_use_huge_pages(b.items, (size_t)b.n * sizeof *b.items);
     b.arenas = calloc((size_t)count_shares(&b), sizeof *b.arenas);
-    const bool ok = b.items && b.margins && b.arenas &&
-                    (!setting->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
-                    for_each_island(&b, divide_island) && (!setting->fitter || fit_islands(&b)) &&
-                    allocate_components(&b) && for_each_island(&b, make_components);
+    const bool ok = b.items && b.arenas && (!setting->fitter || for_each_island(&b, find_margin)) &&
+                    read_pixels(&b) && for_each_island(&b, divide_island) &&
+                    (!setting->fitter || fit_islands(&b)) && allocate_components(&b) &&
+                    for_each_island(&b, make_components);
     clear_batch(&b);
     return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, b.doing);
 }

@@ -1,5 +1,7 @@
 #include "measure/deblend.h"
 
+#include "common/forest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +61,6 @@ static void find_touching(const struct island_pixels *p, int dy, int32_t *first)
     }
 }
 
-static int32_t root_of(int32_t *parent, int32_t i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 enum { MOST_NEIGHBOURS = 8 };
 
 /* Adds the pixels of [first, ...) that are in row y, up to column x, to those that touch. */
@@ -95,7 +89,7 @@ static void add_pixel(struct division *d, int32_t pixel, double threshold, doubl
     int32_t root[MOST_NEIGHBOURS], highest = pixel;
     const int n = find_neighbours(d, pixel, root);
     for (int k = 0; k < n; k++) {
-        root[k] = d->parent[root[k]] == NOT_YET ? pixel : root_of(d->parent, root[k]);
+        root[k] = d->parent[root[k]] == NOT_YET ? pixel : forest_root_32(d->parent, root[k]);
         highest = is_higher(p, root[k], highest) ? root[k] : highest;
     }
     d->parent[pixel] = d->branch[pixel] = highest;
@@ -124,7 +118,7 @@ static void number_sources(const struct division *d, struct deblended *result) {
         result->peak[result->n++] = pixel;
     }
     for (int64_t i = 0; i < n; i++)
-        result->source_of[i] = number[root_of(d->into, d->branch[i])];
+        result->source_of[i] = number[forest_root_32(d->into, d->branch[i])];
 }
 
 /* Sets the snr of each source and of the island. */

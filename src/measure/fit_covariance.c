@@ -92,7 +92,7 @@ static bool list_pixels(struct covariance *c, const struct island_fit *fit,
     if (!c->pixels)
         return false;
     for (int64_t i = 0; i < part->n_pixels; i++) {
-        const struct fit_pixel *from = &fit->pixels[fit->order[part->first_pixel + i]];
+        const struct fit_pixel *from = &fit->pixels[fit->parts.order[part->first_pixel + i]];
         struct pixel *p = &c->pixels[i];
         *p = (struct pixel){.x = from->x, .y = from->y};
         p->u = c->frame->ux * from->x + c->frame->uy * from->y;
@@ -287,7 +287,7 @@ bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fi
     c->noise = noise;
     c->set = set;
     count_columns(c);
-    const bool ok = make_beam(c) && list_pixels(c, fit, &fit->parts[k]);
+    const bool ok = make_beam(c) && list_pixels(c, fit, &fit->parts.part[k]);
     if (ok) {
         make_matrix(c);
         factorise(c);

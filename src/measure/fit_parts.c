@@ -52,7 +52,7 @@ static bool is_higher_than_wide(const struct island_fit *f, const struct range *
     int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
     for (int64_t i = 0; i < r->n_sources; i++) {
         for (int k = 0; k < 2; k++) {
-            const int32_t at = position_of(f, f->sources[r->first_source + i], k);
+            const int32_t at = position_of(f, f->parts.sources[r->first_source + i], k);
             low[k] = at < low[k] ? at : low[k];
             high[k] = at > high[k] ? at : high[k];
         }
@@ -92,7 +92,7 @@ static int64_t find_middle(const struct pair *sorted, int64_t n) {
 static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool along_y,
                              int64_t twice, int32_t *scratch) {
     int64_t n_left = 0, n_right = 0;
-    int32_t *const order = f->order + r->first_pixel;
+    int32_t *const order = f->parts.order + r->first_pixel;
     for (int64_t i = 0; i < r->n_pixels; i++) {
         const struct fit_pixel *p = &f->pixels[order[i]];
         const int64_t at = along_y ? (int64_t)p->y + f->y : (int64_t)p->x + f->x;
@@ -110,12 +110,12 @@ static void divide_range(struct island_fit *f, const struct range *r, struct pai
                          int32_t *scratch, struct range *left, struct range *right) {
     const bool along_y = is_higher_than_wide(f, r);
     for (int64_t i = 0; i < r->n_sources; i++) {
-        const int32_t source = f->sources[r->first_source + i];
+        const int32_t source = f->parts.sources[r->first_source + i];
         sorted[i] = (struct pair){position_of(f, source, along_y), source};
     }
     qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_pairs);
     for (int64_t i = 0; i < r->n_sources; i++)
-        f->sources[r->first_source + i] = sorted[i].second;
+        f->parts.sources[r->first_source + i] = sorted[i].second;
     const int64_t n = find_middle(sorted, r->n_sources);
     const int64_t twice = (int64_t)sorted[n - 1].first + sorted[n].first;
     const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
@@ -130,10 +130,11 @@ static int compare_sources(const void *a, const void *b) {
 }
 
 static void add_part(struct island_fit *f, const struct range *r) {
-    qsort(f->sources + r->first_source, (size_t)r->n_sources, sizeof *f->sources, compare_sources);
+    qsort(f->parts.sources + r->first_source, (size_t)r->n_sources, sizeof *f->parts.sources,
+          compare_sources);
     for (int64_t i = 0; i < r->n_pixels; i++)
-        f->part_of[f->order[r->first_pixel + i]] = (int32_t)f->n_parts;
-    f->parts[f->n_parts++] =
+        f->parts.part_of[f->parts.order[r->first_pixel + i]] = (int32_t)f->parts.n;
+    f->parts.part[f->parts.n++] =
         (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels, 0};
 }
 
@@ -159,7 +160,7 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
 /* Adds the border between two pixels of different parts. Returns the number of borders. */
 static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
                           int64_t n) {
-    const int32_t a = f->part_of[i], b = f->part_of[j];
+    const int32_t a = f->parts.part_of[i], b = f->parts.part_of[j];
     if (a != b)
         borders[n++] = a > b ? (struct pair){a, b} : (struct pair){b, a};
     return n;
@@ -193,16 +194,16 @@ static bool colour_parts(struct island_fit *f) {
         return false;
     const int64_t n = list_borders(f, borders);
     qsort(borders, (size_t)n, sizeof *borders, compare_pairs);
-    f->n_colours = 1;
-    for (int64_t k = 0, i = 0; k < f->n_parts; k++) {
+    f->parts.n_colours = 1;
+    for (int64_t k = 0, i = 0; k < f->parts.n; k++) {
         uint64_t taken = 0;
         int32_t colour = 0;
         for (; i < n && borders[i].first == k; i++)
-            taken |= 1ULL << f->parts[borders[i].second].colour;
+            taken |= 1ULL << f->parts.part[borders[i].second].colour;
         while (colour < COLOURS - 1 && taken >> colour & 1)
             colour++;
-        f->parts[k].colour = colour;
-        f->n_colours = colour + 1 > f->n_colours ? colour + 1 : f->n_colours;
+        f->parts.part[k].colour = colour;
+        f->parts.n_colours = colour + 1 > f->parts.n_colours ? colour + 1 : f->parts.n_colours;
     }
     free(borders);
     return true;
@@ -215,15 +216,15 @@ bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
     const bool ok = ranges && sorted && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)
-        f->order[i] = (int32_t)i;
+        f->parts.order[i] = (int32_t)i;
     for (int32_t i = 0; i < f->deblended->n; i++)
-        f->sources[i] = i;
+        f->parts.sources[i] = i;
     if (ok)
         make_parts(f, ranges, sorted, scratch);
     free(ranges);
     free(sorted);
     free(scratch);
-    if (!ok || f->n_parts == 1)
+    if (!ok || f->parts.n == 1)
         return ok;
     f->others = arena_take(arena, (size_t)f->n_pixels, sizeof *f->others);
     for (int64_t i = 0; f->others && i < f->n_pixels; i++)

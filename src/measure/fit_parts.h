@@ -7,9 +7,19 @@
 
 /* A part of an island: sources that are fitted together, and the pixels around them. */
 struct fit_part {
-    int64_t first_source, n_sources; /* in island_fit.sources */
-    int64_t first_pixel, n_pixels;   /* in island_fit.order */
+    int64_t first_source, n_sources; /* in fit_parts.sources */
+    int64_t first_pixel, n_pixels;   /* in fit_parts.order */
     int32_t colour;                  /* differs from that of parts that it touches */
+};
+
+/* The parts of an island. */
+struct fit_parts {
+    struct fit_part *part;
+    int64_t n;
+    int32_t n_colours;
+    int32_t *sources; /* grouped by part */
+    int32_t *order;   /* of the pixels, grouped by part; within a part as they were */
+    int32_t *part_of; /* of each pixel */
 };
 
 /* Positions are relative to the island's highest pixel, values in units of the rms there. */
@@ -22,13 +32,8 @@ struct island_fit {
     struct fit_pixel
         *pixels; /* of the island, then of its margin, both in the order of the image */
     int64_t n_inside, n_pixels;
-    struct fit_part *parts;
-    int64_t n_parts;
-    int32_t n_colours;
-    int32_t *sources; /* part by part */
-    int32_t *order;   /* the pixels, part by part; within a part in their order */
-    int32_t *part_of; /* of each pixel */
-    double *others;   /* the models of the other parts at each pixel; NULL if there is one part */
+    struct fit_parts parts;
+    double *others; /* the models of the other parts at each pixel; NULL if there is one part */
 };
 
 /* The effort for the fits of an island. Normal equations take most of the time, which grows with

@@ -55,12 +55,12 @@ static void copy_component(struct fit_job *job, int from, int to) {
 bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
                                  struct fit_job *jobs) {
     bool is_any = false;
-    for (int64_t k = 0; k < fit->n_parts; k++) {
+    for (int64_t k = 0; k < fit->parts.n; k++) {
         struct fit_set *set = &jobs[k].set;
         const int n = jobs[k].is_fitted ? set->n : 0;
         int n_kept = 0;
         for (int i = 0; i < n; i++) {
-            if (island_fit_divided(fit, &fit->parts[k], set->source[i]) < 0 &&
+            if (island_fit_divided(fit, &fit->parts.part[k], set->source[i]) < 0 &&
                 !is_supported(fit, frame, set->value[i]))
                 continue;
             copy_component(&jobs[k], i, n_kept++);
@@ -84,7 +84,7 @@ static double sum_of_gaussians(const struct island_fit *fit, const struct fit_fr
                                const struct fit_job *jobs) {
     const double beam = 2 * M_PI / (frame->ux * frame->vy);
     double sum = 0;
-    for (int64_t k = 0; k < fit->n_parts; k++) {
+    for (int64_t k = 0; k < fit->parts.n; k++) {
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++) {
             const double *const c = jobs[k].set.value[i];
             sum += c[FIT_PEAK] * beam / sqrt(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q]);

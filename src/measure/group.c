@@ -1,5 +1,7 @@
 #include "measure/group.h"
 
+#include "common/forest.h"
+
 enum { POINTS = 21 }; /* on the line between two centres, with both ends */
 
 /* The line between two centres. */
@@ -27,7 +29,8 @@ static double sum_on_line(const struct model *sum, const struct line *l, int poi
     return model_at(sum, l->x + t * l->dx, l->y + t * l->dy);
 }
 
-bool group_joins(const struct model *sum, const struct group_rule *rule, int32_t a, int32_t b) {
+/* Whether the rule joins Gaussians a and b. */
+static bool joins(const struct model *sum, const struct group_rule *rule, int32_t a, int32_t b) {
     const struct line l = line_between(&sum->gaussians[a], &sum->gaussians[b]);
     if (l.distance > sqrt(GAUSSIAN_REACH) * l.sigmas)
         return false;
@@ -48,14 +51,6 @@ bool group_joins(const struct model *sum, const struct group_rule *rule, int32_t
 
 /* --- joining --- */
 
-static int32_t root_of(int32_t *parent, int32_t k) {
-    while (parent[k] != k) {
-        parent[k] = parent[parent[k]];
-        k = parent[k];
-    }
-    return k;
-}
-
 /* Joins two groups; the lower number is the group's. */
 static void join(int32_t *parent, int32_t a, int32_t b) {
     if (a < b)
@@ -74,8 +69,9 @@ static void join_neighbours(const struct model *sum, const struct group_rule *ru
             const struct model_list list = model_reaching(sum, x, y);
             for (int64_t i = 0; i < list.n && list.number[i] < a; i++) {
                 const int32_t b = list.number[i];
-                const int32_t root_a = root_of(parent, a), root_b = root_of(parent, b);
-                if (seen[b] != a && root_a != root_b && group_joins(sum, rule, a, b))
+                const int32_t root_a = forest_root_32(parent, a);
+                const int32_t root_b = forest_root_32(parent, b);
+                if (seen[b] != a && root_a != root_b && joins(sum, rule, a, b))
                     join(parent, root_a, root_b);
                 seen[b] = a;
             }
@@ -95,6 +91,6 @@ bool group_gaussians(const struct model *sum, int64_t n, const struct group_rule
     for (int32_t k = 1; rule->tolerance > 0 && k < n; k++)
         join_neighbours(sum, rule, k, group, seen);
     for (int32_t k = 0; k < n; k++)
-        group[k] = root_of(group, k);
+        group[k] = forest_root_32(group, k);
     return true;
 }

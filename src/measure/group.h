@@ -26,7 +26,4 @@ struct group_rule {
 bool group_gaussians(const struct model *sum, int64_t n, const struct group_rule *rule,
                      struct arena *arena, int32_t *group);
 
-/* Whether the rule joins Gaussians a and b. */
-bool group_joins(const struct model *sum, const struct group_rule *rule, int32_t a, int32_t b);
-
 #endif

@@ -54,11 +54,11 @@ static void add_margin_pixels(struct island_fit *f, const struct margin_pixels *
 static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources,
                      struct arena *arena) {
     f->pixels = arena_take(arena, (size_t)n_pixels, sizeof *f->pixels);
-    f->order = arena_take(arena, (size_t)n_pixels, sizeof *f->order);
-    f->part_of = arena_take(arena, (size_t)n_pixels, sizeof *f->part_of);
-    f->sources = arena_take(arena, (size_t)n_sources, sizeof *f->sources);
-    f->parts = arena_take(arena, (size_t)n_sources, sizeof *f->parts);
-    return f->pixels && f->order && f->part_of && f->sources && f->parts;
+    f->parts.order = arena_take(arena, (size_t)n_pixels, sizeof *f->parts.order);
+    f->parts.part_of = arena_take(arena, (size_t)n_pixels, sizeof *f->parts.part_of);
+    f->parts.sources = arena_take(arena, (size_t)n_sources, sizeof *f->parts.sources);
+    f->parts.part = arena_take(arena, (size_t)n_sources, sizeof *f->parts.part);
+    return f->pixels && f->parts.order && f->parts.part_of && f->parts.sources && f->parts.part;
 }
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *island,
@@ -100,7 +100,7 @@ static void start_set(const struct island_fit *f, const struct fit_frame *frame,
                       const struct fit_part *part, struct fit_set *set) {
     set->n = (int32_t)part->n_sources;
     for (int32_t i = 0; i < set->n; i++) {
-        const int32_t pixel = f->deblended->peak[f->sources[part->first_source + i]];
+        const int32_t pixel = f->deblended->peak[f->parts.sources[part->first_source + i]];
         const struct fit_pixel *p = &f->pixels[pixel];
         const double c[FIT_PARAMETERS] = {
             p->value, frame->ux * p->x + frame->uy * p->y, frame->vy * p->y, 1, 0, 1};
@@ -112,14 +112,14 @@ static void start_set(const struct island_fit *f, const struct fit_frame *frame,
 
 void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,
                           int64_t first, struct fit_pixel *pixels, struct fit_job *jobs) {
-    for (int64_t k = 0; k < fit->n_parts; k++) {
-        const struct fit_part *part = &fit->parts[k];
+    for (int64_t k = 0; k < fit->parts.n; k++) {
+        const struct fit_part *part = &fit->parts.part[k];
         struct fit_job *job = &jobs[k];
         *job = (struct fit_job){.first = first + part->first_pixel,
                                 .limits = fit_parts_effort(fit).limits,
-                                .is_first = fit->n_parts > 1};
+                                .is_first = fit->parts.n > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
-            const int32_t pixel = fit->order[part->first_pixel + i];
+            const int32_t pixel = fit->parts.order[part->first_pixel + i];
             pixels[job->first + i] = fit->pixels[pixel];
             job->n_inside += pixel < fit->n_inside;
         }
@@ -180,8 +180,8 @@ static void add_other(void *context, int64_t i, double value) {
 void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
                               int64_t k, const struct fit_job *job, double sign) {
     const int64_t n_inside = fit->n_inside;
-    struct addition inside = {fit->part_of, k, sign, fit->others};
-    struct addition margin = {fit->part_of + n_inside, k, sign, fit->others + n_inside};
+    struct addition inside = {fit->parts.part_of, k, sign, fit->others};
+    struct addition margin = {fit->parts.part_of + n_inside, k, sign, fit->others + n_inside};
     for (int i = 0; i < job->set.n; i++) {
         const struct gaussian g = gaussian_of_fit(frame, job->set.value[i], 1, 0, 0);
         island_fit_for_each_pixel(&g, fit->pixels, n_inside, add_other, &inside);
@@ -192,8 +192,8 @@ void island_fit_add_to_others(const struct island_fit *fit, const struct fit_fra
 
 void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
                            struct fit_pixel *pixels) {
-    for (int64_t i = 0; i < fit->parts[k].n_pixels; i++) {
-        const int32_t pixel = fit->order[fit->parts[k].first_pixel + i];
+    for (int64_t i = 0; i < fit->parts.part[k].n_pixels; i++) {
+        const int32_t pixel = fit->parts.order[fit->parts.part[k].first_pixel + i];
         pixels[job->first + i].value = fit->pixels[pixel].value - fit->others[pixel];
     }
 }
@@ -269,9 +269,9 @@ static bool is_not_fitted(const struct island_fit *fit, const struct fit_part *p
 /* Adds the components of each part, then its sources without a component. */
 static void collect(struct fit_results *f, const struct fit_frame *frame,
                     const struct fit_job *jobs) {
-    for (int64_t k = 0; k < f->fit->n_parts; k++) {
+    for (int64_t k = 0; k < f->fit->parts.n; k++) {
         const struct fit_set *set = &jobs[k].set;
-        const struct fit_part *part = &f->fit->parts[k];
+        const struct fit_part *part = &f->fit->parts.part[k];
         for (int i = 0; i < set->n && jobs[k].is_fitted; i++) {
             const int32_t deblended = island_fit_divided(f->fit, part, set->source[i]);
             if (deblended >= 0)
@@ -281,7 +281,7 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
         for (int64_t i = 0; i < part->n_sources; i++) {
             if (!is_not_fitted(f->fit, part, &jobs[k], i))
                 continue;
-            const int32_t deblended = f->fit->sources[part->first_source + i];
+            const int32_t deblended = f->fit->parts.sources[part->first_source + i];
             f->of_deblended[deblended] = (int32_t)f->n;
             add_not_fitted(f, deblended);
         }
@@ -314,12 +314,12 @@ static void find_owners(struct fit_results *f, const struct fit_frame *frame,
     for (int64_t i = 0; i < fit->n_inside; i++)
         f->source_of[i] = f->of_deblended[fit->deblended->source_of[i]];
     f->now = 0;
-    for (int64_t k = 0; k < fit->n_parts; k++) {
+    for (int64_t k = 0; k < fit->parts.n; k++) {
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
             const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
             island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
         }
-        f->now += count_not_fitted(fit, &fit->parts[k], &jobs[k]);
+        f->now += count_not_fitted(fit, &fit->parts.part[k], &jobs[k]);
     }
 }
 
@@ -344,9 +344,9 @@ static void sort_sources(struct fit_results *f, int32_t *rank, struct fitted_sou
 
 static int64_t count_sources(const struct island_fit *fit, const struct fit_job *jobs) {
     int64_t n = 0;
-    for (int64_t k = 0; k < fit->n_parts; k++)
+    for (int64_t k = 0; k < fit->parts.n; k++)
         n += (jobs[k].is_fitted ? jobs[k].set.n : 0) +
-             count_not_fitted(fit, &fit->parts[k], &jobs[k]);
+             count_not_fitted(fit, &fit->parts.part[k], &jobs[k]);
     return n;
 }
 

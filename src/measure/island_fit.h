@@ -17,7 +17,7 @@ struct margin_pixels {
 /* The source of the division that source i of a part's job comes from; -1: a fit added it. */
 static inline int32_t island_fit_divided(const struct island_fit *fit, const struct fit_part *part,
                                          int64_t i) {
-    const int32_t source = i < 0 ? -1 : fit->sources[part->first_source + i];
+    const int32_t source = i < 0 ? -1 : fit->parts.sources[part->first_source + i];
     return source < fit->deblended->n - fit->deblended->n_added ? source : -1;
 }
 

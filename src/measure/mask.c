@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "common/arrays.h"
+#include "common/forest.h"
 
 /* Runs in the order of the file. */
 struct runs {
@@ -126,18 +127,6 @@ static bool add_gaps(struct runs *gaps, const struct runs *runs, const int64_t *
     return ok && (x == width || add(gaps, y, x, width - 1));
 }
 
-static int64_t root_of(int64_t *parent, int64_t i) {
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-/* Joins the parts that two gaps are in. */
-static void unite(int64_t *parent, int64_t a, int64_t b) {
-    const int64_t x = root_of(parent, a), y = root_of(parent, b);
-    parent[x > y ? x : y] = x > y ? y : x;
-}
-
 /* Joins the gaps of row y with those of the row above that share a column with them. */
 static void unite_rows(const struct runs *gaps, const int64_t *first, int64_t y, int64_t *parent) {
     int64_t above = first[y - 1];
@@ -146,7 +135,7 @@ static void unite_rows(const struct runs *gaps, const int64_t *first, int64_t y,
         while (above < first[y] && gaps->run[above].x1 < run->x0)
             above++;
         for (int64_t k = above; k < first[y] && gaps->run[k].x0 <= run->x1; k++)
-            unite(parent, i, k);
+            forest_join(parent, i, k);
     }
 }
 
@@ -160,7 +149,7 @@ static int64_t *find_regions(const struct runs *gaps, const struct mask_shape *s
     for (int64_t i = 0; parent && i < gaps->n; i++) {
         const struct run *run = &gaps->run[i];
         if (run->x0 == 0 || run->x1 == s->width - 1 || run->y == 0 || run->y == s->height - 1)
-            unite(parent, i, gaps->n);
+            forest_join(parent, i, gaps->n);
     }
     for (int64_t y = 1; parent && first && y < s->height; y++)
         unite_rows(gaps, first, y, parent);
@@ -182,7 +171,7 @@ static bool fill_holes(struct runs *runs, const struct mask_shape *s) {
     int64_t *parent = ok ? find_regions(&gaps, s) : NULL;
     ok = parent;
     for (int64_t i = 0; ok && i < gaps.n; i++)
-        if (root_of(parent, i) != root_of(parent, gaps.n))
+        if (forest_root(parent, i) != forest_root(parent, gaps.n))
             ok = add(runs, gaps.run[i].y, gaps.run[i].x0, gaps.run[i].x1);
     join(runs, 0);
     free(parent);

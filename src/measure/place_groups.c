@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "common/forest.h"
 
 enum { MOST_OTHERS = 512 };
 
@@ -52,17 +53,10 @@ struct place_clusters {
 
 /* --- clusters --- */
 
-static int64_t root_of(struct place_clusters *g, int64_t i) {
-    while (g->parent[i] != i)
-        i = g->parent[i] = g->parent[g->parent[i]];
-    return i;
-}
-
 /* Joins the clusters of two places, which are different ones. */
 static void join(struct place_clusters *g, int64_t a, int64_t b) {
-    const int64_t left = root_of(g, a), right = root_of(g, b);
     g->n_clusters--;
-    g->parent[left < right ? right : left] = left < right ? left : right;
+    forest_join(g->parent, a, b);
 }
 
 /* The square of an offset, in the sigmas of a shape. */
@@ -134,7 +128,7 @@ static int64_t find_cell(const struct place_clusters *g, int64_t row, int64_t co
 
 /* Joins a place and the places of a cell, if one of them is close: they are one cluster. */
 static void join_cell(struct place_clusters *g, int64_t place, const struct cell *cell) {
-    if (root_of(g, place) == root_of(g, g->located[cell->first].place))
+    if (forest_root(g->parent, place) == forest_root(g->parent, g->located[cell->first].place))
         return;
     for (int64_t i = cell->first; i < cell->end; i++) {
         if (are_close(&g->places[place], &g->places[g->located[i].place])) {
@@ -304,7 +298,7 @@ static bool add_cluster(struct place_clusters *g, const int64_t *cluster, int64_
 static void list_clusters(struct place_clusters *g, int64_t *starts) {
     int64_t n = 0;
     for (int64_t i = 0; i < g->n_located; i++)
-        starts[root_of(g, g->located[i].place)]++;
+        starts[forest_root(g->parent, g->located[i].place)]++;
     for (int64_t i = 0; i < g->n; i++) {
         const int64_t count = starts[i];
         starts[i] = n;
@@ -312,7 +306,7 @@ static void list_clusters(struct place_clusters *g, int64_t *starts) {
     }
     for (int64_t i = 0; i < g->n; i++) /* starts[i] moves from the start of cluster i to its end */
         if (is_in_cluster(g, i))
-            g->clusters[starts[root_of(g, i)]++] = i;
+            g->clusters[starts[forest_root(g->parent, i)]++] = i;
     memcpy(g->made->members, g->clusters, (size_t)g->n_located * sizeof *g->clusters);
 }
 
@@ -320,8 +314,9 @@ static bool add_clusters(struct place_clusters *g) {
     struct along *scratch = arrays_allocate(g->n_located, sizeof *scratch);
     bool ok = scratch;
     for (int64_t first = 0, end; ok && first < g->n_located; first = end) {
-        const int64_t root = root_of(g, g->clusters[first]);
-        for (end = first + 1; end < g->n_located && root_of(g, g->clusters[end]) == root; end++)
+        const int64_t root = forest_root(g->parent, g->clusters[first]);
+        for (end = first + 1;
+             end < g->n_located && forest_root(g->parent, g->clusters[end]) == root; end++)
             ;
         ok = add_cluster(g, g->clusters + first, g->made->members + first, end - first, scratch);
     }

@@ -1,7 +1,5 @@
 #include "measure/setting.h"
 
-#include "measure/beam_frame.h"
-
 /* The area, in pixels of the grid, of a beam that the grid's kernel has smoothed `times` times; at
  * least 1, also where there is no beam. */
 static double area_of_beam(const struct srcfind_image *metadata, const struct fit_frame *frame,

@@ -83,7 +83,22 @@ struct smoother_share {
     int64_t n_samples; /* samples that are not blank */
 };
 
-/* Rows that are convolved along x wait in a ring until all rows that a sample needs are there. */
+/* The pixels that were read and are not convolved yet. */
+struct pixel_band {
+    float *pixels; /* those of numbers [first, end): NaN is blank */
+    int64_t first, end;
+    int64_t n_chunks; /* that are read at a time */
+};
+
+/* Rows that are convolved along x wait here until all rows that a sample needs are there. */
+struct row_ring {
+    int64_t size; /* rows in the ring: row y is y % size */
+    float *sums, *weights;
+    const float **row_weights; /* those of a row without a blank are `full` */
+    bool *is_blank;            /* of the pixels of samples */
+    float *full;
+};
+
 struct smoother {
     const struct smooth_work *work;
     const struct smoothing *smoothing;
@@ -91,22 +106,16 @@ struct smoother {
     struct threads *threads;
     int n_shares;
     struct smoother_share *shares;
-    float *pixels; /* the pixels [first, end) of the image; NaN is blank */
-    int64_t first, end;
-    int64_t n_rows;   /* rows of the image that are convolved along x */
-    int64_t next_row; /* the end of the rows that are convolved next */
-    int64_t ring;     /* rows in the ring: row y is y % ring */
-    float *sums, *weights;
-    const float **row_weights; /* `full` for a row without a blank */
-    bool *is_blank;            /* whether the pixel at a sample is blank */
-    float *full;
-    float *samples; /* the rows [n_done, next_done) of samples */
+    struct pixel_band band;
+    struct row_ring ring;
+    int64_t n_rows;   /* of the image, which are convolved along x: rows [0, n_rows) */
+    int64_t next_row; /* until where they are to be convolved now */
+    float *samples;   /* the rows [n_done, next_done) of samples */
     int64_t n_done, next_done;
-    int64_t band_chunks;
 };
 
 static const float *row_of(const struct smoother *m, const float *ring, int64_t y) {
-    return ring + y % m->ring * m->smoothing->width;
+    return ring + y % m->ring.size * m->smoothing->width;
 }
 
 /* --- reading --- */
@@ -126,7 +135,7 @@ static void subtract_model(const struct model *model, int64_t x, int64_t y, int6
 static void take_pixels(const struct smoother *m, const struct chunk *chunk, int64_t at, int64_t x,
                         int64_t y, int64_t n) {
     const struct model *model = m->work->model;
-    float *const to = m->pixels + (chunk->first + at - m->first);
+    float *const to = m->band.pixels + (chunk->first + at - m->band.first);
     for (int64_t i = 0; i < n; i++) {
         const float value = pixel_value(chunk->pixels, at + i, m->work->source->swapped);
         to[i] = isfinite(value) ? value : NAN;
@@ -156,17 +165,18 @@ static enum srcfind_status take_chunk(void *context, int worker, const struct ch
 static bool is_wanted(void *context, int64_t first, int64_t count) {
     const struct smoother *m = context;
     (void)count;
-    return first >= m->end && first < m->end + m->band_chunks * m->work->source->chunk_pixels;
+    return first >= m->band.end &&
+           first < m->band.end + m->band.n_chunks * m->work->source->chunk_pixels;
 }
 
 /* Reads the next chunks. */
 static enum srcfind_status read_band(struct smoother *m, struct error *error) {
     const struct chunk_work work = {.work = take_chunk, .wanted = is_wanted, .context = m};
     const int64_t n = m->width * m->height;
-    const int64_t end = m->end + m->band_chunks * m->work->source->chunk_pixels;
+    const int64_t end = m->band.end + m->band.n_chunks * m->work->source->chunk_pixels;
     const enum srcfind_status status =
         chunks_run(m->work->source, m->threads, threads_count(m->threads), &work, error);
-    m->end = end < n ? end : n;
+    m->band.end = end < n ? end : n;
     return status;
 }
 
@@ -181,22 +191,22 @@ static bool contains_blank(const float *pixels, int64_t n) {
 
 static void convolve_one(const struct smoother *m, struct smoother_share *p, int64_t y) {
     const struct smoothing *s = m->smoothing;
-    const float *const pixels = m->pixels + (y * m->width - m->first);
-    const int64_t slot = y % m->ring;
+    const float *const pixels = m->band.pixels + (y * m->width - m->band.first);
+    const int64_t slot = y % m->ring.size;
     const bool has_blank = contains_blank(pixels, m->width);
     for (int64_t i = 0; i < s->width; i++)
-        m->is_blank[slot * s->width + i] = isnan(pixels[s->step * i + s->offset]);
-    m->row_weights[slot] = has_blank ? m->weights + slot * s->width : m->full;
+        m->ring.is_blank[slot * s->width + i] = isnan(pixels[s->step * i + s->offset]);
+    m->ring.row_weights[slot] = has_blank ? m->ring.weights + slot * s->width : m->ring.full;
     if (!has_blank) {
-        convolve_row(&p->convolver, pixels, m->width, m->sums + slot * s->width);
+        convolve_row(&p->convolver, pixels, m->width, m->ring.sums + slot * s->width);
         return;
     }
     for (int64_t x = 0; x < m->width; x++) {
         p->values[x] = isnan(pixels[x]) ? 0 : pixels[x];
         p->ones[x] = isnan(pixels[x]) ? 0.0F : 1.0F;
     }
-    convolve_row(&p->convolver, p->values, m->width, m->sums + slot * s->width);
-    convolve_row(&p->convolver, p->ones, m->width, m->weights + slot * s->width);
+    convolve_row(&p->convolver, p->values, m->width, m->ring.sums + slot * s->width);
+    convolve_row(&p->convolver, p->ones, m->width, m->ring.weights + slot * s->width);
 }
 
 static void convolve_rows(void *context, int i) {
@@ -218,16 +228,16 @@ static void make_samples(const struct smoother *m, struct smoother_share *p, int
     for (int64_t t = 0; t < 2 * s->radius + 1; t++) {
         const int64_t y = centre + t - s->radius;
         const bool is_inside = y >= 0 && y < m->height;
-        p->rows[t] = is_inside ? row_of(m, m->sums, y) : NULL;
-        p->weights[t] = is_inside ? m->row_weights[y % m->ring] : NULL;
-        is_inner = is_inner && p->weights[t] == m->full;
+        p->rows[t] = is_inside ? row_of(m, m->ring.sums, y) : NULL;
+        p->weights[t] = is_inside ? m->ring.row_weights[y % m->ring.size] : NULL;
+        is_inner = is_inner && p->weights[t] == m->ring.full;
     }
     p->convolver.sums(s, p->rows, s->width, samples);
     if (!is_inner || !p->has_inner)
         p->convolver.sums(s, p->weights, s->width, is_inner ? p->inner : p->column_weights);
     p->has_inner = p->has_inner || is_inner;
     const float *const weights = is_inner ? p->inner : p->column_weights;
-    const bool *is_blank = m->is_blank + centre % m->ring * s->width;
+    const bool *is_blank = m->ring.is_blank + centre % m->ring.size * s->width;
     for (int64_t i = 0; i < s->width; i++) {
         samples[i] = is_blank[i] ? NAN : smoothing_sample(samples[i], weights[i]);
         p->n_samples += isfinite(samples[i]) != 0;
@@ -260,15 +270,16 @@ static int64_t count_ready(const struct smoother *m) {
 /* Moves the pixels of the incomplete row to the front. */
 static void keep_rest(struct smoother *m) {
     const int64_t done = m->n_rows * m->width;
-    memmove(m->pixels, m->pixels + (done - m->first), (size_t)(m->end - done) * sizeof *m->pixels);
-    m->first = done;
+    memmove(m->band.pixels, m->band.pixels + (done - m->band.first),
+            (size_t)(m->band.end - done) * sizeof *m->band.pixels);
+    m->band.first = done;
 }
 
 static enum srcfind_status smooth_band(struct smoother *m, struct error *error) {
     enum srcfind_status status = read_band(m, error);
     if (status != SRCFIND_OK)
         return status;
-    m->next_row = m->end / m->width;
+    m->next_row = m->band.end / m->width;
     threads_run(m->threads, m->n_shares, convolve_rows, m);
     m->n_rows = m->next_row;
     keep_rest(m);
@@ -294,27 +305,27 @@ static bool make_share(struct smoother *m, struct smoother_share *p) {
 static void fill_full(struct smoother *m) {
     for (int64_t x = 0; x < m->width; x++)
         m->shares[0].ones[x] = 1;
-    convolve_row(&m->shares[0].convolver, m->shares[0].ones, m->width, m->full);
+    convolve_row(&m->shares[0].convolver, m->shares[0].ones, m->width, m->ring.full);
 }
 
 static bool allocate(struct smoother *m) {
     const struct smoothing *s = m->smoothing;
     const int64_t chunk = m->work->source->chunk_pixels;
-    m->band_chunks = (BAND_PIXELS + chunk - 1) / chunk;
-    const int64_t band_rows = m->band_chunks * chunk / m->width + 2;
-    m->ring = band_rows + 2 * s->radius + s->step + 1;
-    m->ring = m->ring < m->height ? m->ring : m->height;
-    const int64_t n = m->width * m->height, band = m->band_chunks * chunk + m->width;
-    m->pixels = arrays_allocate(band < n ? band : n, sizeof *m->pixels);
-    m->sums = arrays_allocate(m->ring * s->width, sizeof *m->sums);
-    m->weights = arrays_allocate(m->ring * s->width, sizeof *m->weights);
-    m->row_weights = malloc((size_t)m->ring * sizeof *m->row_weights);
-    m->is_blank = malloc((size_t)(m->ring * s->width) * sizeof *m->is_blank);
-    m->full = malloc((size_t)s->width * sizeof *m->full);
-    m->samples = arrays_allocate((m->ring / s->step + 1) * s->width, sizeof *m->samples);
+    m->band.n_chunks = (BAND_PIXELS + chunk - 1) / chunk;
+    const int64_t band_rows = m->band.n_chunks * chunk / m->width + 2;
+    m->ring.size = band_rows + 2 * s->radius + s->step + 1;
+    m->ring.size = m->ring.size < m->height ? m->ring.size : m->height;
+    const int64_t n = m->width * m->height, band = m->band.n_chunks * chunk + m->width;
+    m->band.pixels = arrays_allocate(band < n ? band : n, sizeof *m->band.pixels);
+    m->ring.sums = arrays_allocate(m->ring.size * s->width, sizeof *m->ring.sums);
+    m->ring.weights = arrays_allocate(m->ring.size * s->width, sizeof *m->ring.weights);
+    m->ring.row_weights = malloc((size_t)m->ring.size * sizeof *m->ring.row_weights);
+    m->ring.is_blank = malloc((size_t)(m->ring.size * s->width) * sizeof *m->ring.is_blank);
+    m->ring.full = malloc((size_t)s->width * sizeof *m->ring.full);
+    m->samples = arrays_allocate((m->ring.size / s->step + 1) * s->width, sizeof *m->samples);
     m->shares = calloc((size_t)m->n_shares, sizeof *m->shares);
-    bool ok = m->pixels && m->sums && m->weights && m->row_weights && m->is_blank && m->full &&
-              m->samples && m->shares;
+    bool ok = m->band.pixels && m->ring.sums && m->ring.weights && m->ring.row_weights &&
+              m->ring.is_blank && m->ring.full && m->samples && m->shares;
     for (int i = 0; ok && i < m->n_shares; i++)
         ok = make_share(m, &m->shares[i]);
     return ok;
@@ -332,12 +343,12 @@ static void clear(struct smoother *m) {
         free(p->inner);
     }
     free(m->shares);
-    free(m->pixels);
-    free(m->sums);
-    free(m->weights);
-    free(m->row_weights);
-    free(m->is_blank);
-    free(m->full);
+    free(m->band.pixels);
+    free(m->ring.sums);
+    free(m->ring.weights);
+    free(m->ring.row_weights);
+    free(m->ring.is_blank);
+    free(m->ring.full);
     free(m->samples);
 }
 

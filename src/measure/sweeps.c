@@ -18,7 +18,7 @@ struct colour_jobs {
 static void add_start(void *context, int i) {
     const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
-    for (int64_t k = 0; k < island->fit->n_parts; k++)
+    for (int64_t k = 0; k < island->fit->parts.n; k++)
         island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], 1);
 }
 
@@ -28,8 +28,8 @@ static void list_jobs(struct colour_jobs *s, bool is_first) {
     for (int64_t i = 0; i < s->n; i++) {
         const struct grouped_island *island = &s->islands[i];
         s->first[i] = s->n_jobs;
-        for (int64_t k = 0; k < island->fit->n_parts; k++) {
-            if (island->fit->parts[k].colour != s->colour)
+        for (int64_t k = 0; k < island->fit->parts.n; k++) {
+            if (island->fit->parts.part[k].colour != s->colour)
                 continue;
             s->jobs[s->n_jobs] = island->jobs[k];
             s->jobs[s->n_jobs++].is_first = is_first;
@@ -40,8 +40,8 @@ static void list_jobs(struct colour_jobs *s, bool is_first) {
 static void set_pixels(void *context, int i) {
     const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
-    for (int64_t k = 0; k < island->fit->n_parts; k++)
-        if (island->fit->parts[k].colour == s->colour)
+    for (int64_t k = 0; k < island->fit->parts.n; k++)
+        if (island->fit->parts.part[k].colour == s->colour)
             island_fit_set_pixels(island->fit, k, &island->jobs[k], s->pixels);
 }
 
@@ -50,8 +50,8 @@ static void take_results(void *context, int i) {
     const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
     int64_t at = s->first[i];
-    for (int64_t k = 0; k < island->fit->n_parts; k++) {
-        if (island->fit->parts[k].colour != s->colour)
+    for (int64_t k = 0; k < island->fit->parts.n; k++) {
+        if (island->fit->parts.part[k].colour != s->colour)
             continue;
         island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], -1);
         island->jobs[k] = s->jobs[at++];
@@ -64,8 +64,8 @@ static enum srcfind_status sweep(struct colour_jobs *s, bool is_first, const str
     enum srcfind_status status = SRCFIND_OK;
     int32_t n_colours = 0;
     for (int64_t i = 0; i < s->n; i++)
-        n_colours =
-            s->islands[i].fit->n_colours > n_colours ? s->islands[i].fit->n_colours : n_colours;
+        if (s->islands[i].fit->parts.n_colours > n_colours)
+            n_colours = s->islands[i].fit->parts.n_colours;
     for (s->colour = 0; status == SRCFIND_OK && s->colour < n_colours; s->colour++) {
         list_jobs(s, is_first);
         threads_run(threads, (int)s->n, set_pixels, s);
@@ -83,7 +83,7 @@ enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
                                struct error *error) {
     int64_t n_parts = 0;
     for (int64_t i = 0; i < n; i++)
-        n_parts += islands[i].fit->n_parts;
+        n_parts += islands[i].fit->parts.n;
     struct colour_jobs s = {.islands = islands,
                             .n = n,
                             .frame = frame,

@@ -24,15 +24,20 @@
 
 enum { MOST_SIDES = 8 }; /* the widest reach of an island, in sides of its box */
 
+/* A box of pixels; both ends are in it. */
+struct pixel_box {
+    int64_t x_min, x_max, y_min, y_max;
+};
+
 /* An island: consecutive rows with one number, scale and sign. */
 struct merged_island {
     int64_t id;
     double scale;
     bool is_negative, is_cut;
     bool has_box, has_place, has_guess;
-    int64_t x_min, x_max, y_min, y_max; /* of all its rows */
-    double x, y, position[3];           /* of one of its rows, in pixels and on the sky */
-    struct pixel_frame guess;           /* if the rows of its image do not tell the frame */
+    struct pixel_box box;     /* of all its rows */
+    double x, y, position[3]; /* of one of its rows, in pixels and on the sky */
+    struct pixel_frame guess; /* if the rows of its image do not tell the frame */
 };
 
 /* A row of an island that touches the edge or a blank pixel. */
@@ -135,20 +140,17 @@ static struct merged_island begin_island(const struct srcfind_source *row) {
     return (struct merged_island){.id = row->island_id,
                                   .scale = row->scale,
                                   .is_negative = is_negative(row),
-                                  .x_min = INT64_MAX,
-                                  .x_max = INT64_MIN,
-                                  .y_min = INT64_MAX,
-                                  .y_max = INT64_MIN};
+                                  .box = {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN}};
 }
 
 static void add_to_island(struct merged_island *island, const struct srcfind_source *row) {
     island->is_cut = island->is_cut || row->flags & SRCFIND_FLAG_EDGE;
     if (has_box(row)) {
         island->has_box = true;
-        island->x_min = lower(island->x_min, row->x_min);
-        island->x_max = higher(island->x_max, row->x_max);
-        island->y_min = lower(island->y_min, row->y_min);
-        island->y_max = higher(island->y_max, row->y_max);
+        island->box.x_min = lower(island->box.x_min, row->x_min);
+        island->box.x_max = higher(island->box.x_max, row->x_max);
+        island->box.y_min = lower(island->box.y_min, row->y_min);
+        island->box.y_max = higher(island->box.y_max, row->y_max);
     }
     if (island->has_place || !isfinite(row->x) || !isfinite(row->y))
         return;
@@ -168,15 +170,16 @@ static const struct pixel_frame *frame_of(const struct image_frame *image,
 
 /* Gives a cut row the box and the position of its island, all rows of which were read. */
 static void describe_island(struct cut_row *cut, const struct merged_island *island) {
+    const struct pixel_box *box = &island->box;
     cut->scale = island->scale;
     cut->is_negative = island->is_negative;
     cut->has_frame = island->has_guess;
     cut->frame = island->guess;
     memcpy(cut->centre, island->position, sizeof cut->centre);
-    cut->offset_x = ((double)island->x_min + (double)island->x_max) / 2 - island->x;
-    cut->offset_y = ((double)island->y_min + (double)island->y_max) / 2 - island->y;
-    cut->half_x = ((double)island->x_max - (double)island->x_min) / 2;
-    cut->half_y = ((double)island->y_max - (double)island->y_min) / 2;
+    cut->offset_x = ((double)box->x_min + (double)box->x_max) / 2 - island->x;
+    cut->offset_y = ((double)box->y_min + (double)box->y_max) / 2 - island->y;
+    cut->half_x = ((double)box->x_max - (double)box->x_min) / 2;
+    cut->half_y = ((double)box->y_max - (double)box->y_min) / 2;
 }
 
 /* Ends an island. Its cut rows are dropped if it has no box or no position. */
@@ -335,23 +338,23 @@ static bool is_in_box(const struct finding *f, const struct pixel_frame *frame,
         pixel_frame_move(&cut->frame, side & 2 ? half * cut->half_x : 0,
                          side & 2 ? 0 : half * cut->half_y, at);
         find_pixel(f, frame, at, &x, &y);
-        if (!(x >= (double)whole->x_min - margin && x <= (double)whole->x_max + margin &&
-              y >= (double)whole->y_min - margin && y <= (double)whole->y_max + margin))
+        if (!(x >= (double)whole->box.x_min - margin && x <= (double)whole->box.x_max + margin &&
+              y >= (double)whole->box.y_min - margin && y <= (double)whole->box.y_max + margin))
             return false;
     }
     return true;
 }
 
-/* The longer side of the box, in pixels. */
-static double longer_side(const struct merged_island *island) {
-    return (double)higher(island->x_max - island->x_min, island->y_max - island->y_min) + 1;
+/* The longer side of a box, in pixels. */
+static double longer_side(const struct pixel_box *box) {
+    return (double)higher(box->x_max - box->x_min, box->y_max - box->y_min) + 1;
 }
 
 /* A reach in pixels, at most MOST_SIDES times the box of the island: a header may have an absurd
  * beam. */
 static double bound_reach(const struct merged_island *island, const struct pixel_frame *frame,
                           double reach) {
-    return fmin(reach / pixel_frame_size(frame), MOST_SIDES * longer_side(island));
+    return fmin(reach / pixel_frame_size(frame), MOST_SIDES * longer_side(&island->box));
 }
 
 /* How far beside the whole island a cut island may be, in pixels: the larger of the reach of the
@@ -360,10 +363,11 @@ static double bound_reach(const struct merged_island *island, const struct pixel
 static double margin_of(const struct finding *f, const struct pixel_frame *frame,
                         const struct cut_row *cut) {
     const struct merged_island *island = &f->island;
+    const struct pixel_box *box = &island->box;
     const double reach = fmax(reach_of_scale(&f->reach[cut->image], cut->scale),
                               reach_of_scale(&f->reach[image_of(f)], island->scale));
-    const double x = (double)island->x_max - (double)island->x_min + 1;
-    const double y = (double)island->y_max - (double)island->y_min + 1;
+    const double x = (double)box->x_max - (double)box->x_min + 1;
+    const double y = (double)box->y_max - (double)box->y_min + 1;
     return reach > 0 ? fmax(bound_reach(island, frame, reach), fmin(x, y) / 6) : (double)NAN;
 }
 
@@ -389,11 +393,12 @@ static bool contains(const struct finding *f, const struct pixel_frame *frame,
 
 /* The largest distance of a corner of the box from the position of the island. */
 static double extent_of(const struct merged_island *island, const struct pixel_frame *frame) {
+    const struct pixel_box *box = &island->box;
     double most = 0;
     for (int corner = 0; corner < 4; corner++) {
         double step[3] = {0, 0, 0};
-        pixel_frame_move(frame, (double)(corner & 1 ? island->x_max : island->x_min) - island->x,
-                         (double)(corner & 2 ? island->y_max : island->y_min) - island->y, step);
+        pixel_frame_move(frame, (double)(corner & 1 ? box->x_max : box->x_min) - island->x,
+                         (double)(corner & 2 ? box->y_max : box->y_min) - island->y, step);
         most = fmax(most, sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]));
     }
     return most;

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "common/arrays.h"
-#include "common/json_tree.h"
 #include "common/path.h"
 #include "common/text_stream.h"
 #include "common/texts.h"
@@ -43,6 +42,13 @@ struct written {
     bool gaussians, completeness;
 };
 
+/* The sources that were injected into each image, for the table of completeness. */
+struct injection_lists {
+    int64_t n, capacity;
+    struct merged_injections *of_image;
+    struct error why; /* there can be no table of completeness; else "" */
+};
+
 struct merge {
     struct merge_options options;
     const struct writer *writer;
@@ -51,13 +57,11 @@ struct merge {
     mtx_t lock; /* protects all that follows */
     int64_t n_images, images_capacity;
     struct merged_image *images;
-    int64_t n_injections, injections_capacity;
-    struct merged_injections *injections; /* of each image, for the table of completeness */
+    struct injection_lists injections;
     struct metadata metadata;
     int64_t n_rows;
     struct written written;
-    struct error table_error;     /* of the first table that could not be written; else "" */
-    struct error no_completeness; /* why there is no table of completeness; else "" */
+    struct error table_error; /* of the first table that could not be written; else "" */
 };
 
 static const char MERGING[] = "merging catalogues";
@@ -167,11 +171,11 @@ void merge_destroy(struct merge *m) {
         clear_texts(&m->images[i]);
     if (m->has_lock)
         mtx_destroy(&m->lock);
-    for (int64_t i = 0; i < m->n_injections; i++)
-        free(m->injections[i].why);
+    for (int64_t i = 0; i < m->injections.n; i++)
+        free(m->injections.of_image[i].why);
     spool_close(&m->spool);
     free(m->images);
-    free(m->injections);
+    free(m->injections.of_image);
     metadata_clear(&m->metadata);
     free(m);
 }
@@ -234,13 +238,14 @@ static bool keep_rows(struct merge *m, const struct merge_input *input,
 /* Keeps the sources that were injected into image i. False with errno. */
 static bool keep_injections(struct merge *m, int64_t i, const struct merge_input *input) {
     errno = ENOMEM;
-    if (!GROW(m->injections, m->injections_capacity, i + 1))
+    if (!GROW(m->injections.of_image, m->injections.capacity, i + 1))
         return false;
-    for (; m->n_injections <= i; m->n_injections++)
-        m->injections[m->n_injections] = (struct merged_injections){0};
+    for (; m->injections.n <= i; m->injections.n++)
+        m->injections.of_image[m->injections.n] = (struct merged_injections){0};
     if (!input->no_injections)
-        return merged_injections_keep(&m->spool, &input->result->injections, &m->injections[i]);
-    return (m->injections[i].why = strdup(input->no_injections));
+        return merged_injections_keep(&m->spool, &input->result->injections,
+                                      &m->injections.of_image[i]);
+    return (m->injections.of_image[i].why = strdup(input->no_injections));
 }
 
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
@@ -455,16 +460,16 @@ static enum srcfind_status list_injections(struct merge *m, struct injections *l
                                            struct error *error) {
     const struct merged_injections **kept = malloc((size_t)m->n_images * sizeof *kept + 1);
     enum srcfind_status status = SRCFIND_OK;
-    struct error *why = &m->no_completeness;
+    struct error *why = &m->injections.why;
     int64_t n = 0;
     if (!kept)
         return error_memory(error, MERGING);
     for (int64_t i = 0; i < m->n_images; i++) {
         if (!m->images[i].shown.path)
             continue;
-        kept[n++] = &m->injections[i];
-        if (m->injections[i].why && !*why->text)
-            error_set(why, SRCFIND_OK, "%s", m->injections[i].why);
+        kept[n++] = &m->injections.of_image[i];
+        if (m->injections.of_image[i].why && !*why->text)
+            error_set(why, SRCFIND_OK, "%s", m->injections.of_image[i].why);
     }
     if (!*why->text && !merged_injections_widths(kept, n, list))
         error_set(why, SRCFIND_OK, "the images have injected sources of more than %d widths",
@@ -481,7 +486,7 @@ static enum srcfind_status write_completeness(struct merge *m, struct merged *me
                                               struct error *error) {
     struct table bins;
     enum srcfind_status status = list_injections(m, &merged->result.injections, error);
-    if (status != SRCFIND_OK || *m->no_completeness.text)
+    if (status != SRCFIND_OK || *m->injections.why.text)
         return status;
     status = bin_table_merged(&merged->result, &merged->table.images, &bins)
                  ? save_file(&bins, m->writer, threads, m->options.completeness, error)
@@ -550,7 +555,7 @@ const char *merge_table_error(const struct merge *m) {
 }
 
 const char *merge_no_completeness(const struct merge *m) {
-    return *m->no_completeness.text ? m->no_completeness.text : NULL;
+    return *m->injections.why.text ? m->injections.why.text : NULL;
 }
 
 static struct reach *make_reach(const struct merge *m) {

@@ -28,11 +28,11 @@
 
 /* --- the image --- */
 
-static void take_beam(const struct table_file *table, struct srcfind_image *image) {
-    const struct srcfind_beam size = {table->beam.major, table->beam.minor, 0};
+static void take_beam(const struct srcfind_beam *beam, struct srcfind_image *image) {
+    const struct srcfind_beam size = {beam->major, beam->minor, 0};
     if (!beam_is_usable(&size, NAN))
         return;
-    image->beam = table->beam;
+    image->beam = *beam;
     image->beam_pixels = NAN; /* merging does not use it */
 }
 
@@ -61,18 +61,19 @@ static void take_text(const char *text, char copy[SRCFIND_TEXT]) {
 }
 
 static void take_image(const struct table_file *table, struct read_catalogue *read) {
+    const struct table_file_image *from = &table->image;
     struct srcfind_image *image = &read->result.image;
-    take_text(table->unit, image->unit);
-    take_text(table->flux_unit, image->flux_unit);
-    take_text(table->frame, image->frame);
-    take_text(table->date_obs, image->date_obs);
-    take_text(table->telescope, image->telescope);
-    take_text(table->object, image->object);
-    image->width = pixels_of(table->width);
-    image->height = pixels_of(table->height);
-    image->equinox = table->equinox;
-    image->frequency = table->frequency;
-    take_beam(table, image);
+    take_text(from->unit, image->unit);
+    take_text(from->flux_unit, image->flux_unit);
+    take_text(from->frame, image->frame);
+    take_text(from->date_obs, image->date_obs);
+    take_text(from->telescope, image->telescope);
+    take_text(from->object, image->object);
+    image->width = pixels_of(from->width);
+    image->height = pixels_of(from->height);
+    image->equinox = from->equinox;
+    image->frequency = from->frequency;
+    take_beam(&from->beam, image);
     take_coordinates(table, image);
     read->knows_image = image->width > 0 && image->height > 0;
 }
@@ -356,7 +357,7 @@ enum srcfind_status read_catalogue(struct spool *spool, const char *path,
     read->kept.at = rows.at;
     if (status == SRCFIND_OK && !rows.has_lon)
         forget_coordinates(image);
-    if (status == SRCFIND_OK && !(image->path = strdup(table.image ? table.image : "")))
+    if (status == SRCFIND_OK && !(image->path = strdup(table.image.path ? table.image.path : "")))
         status = error_memory(error, "reading a catalogue");
     read->entry = table.entry;
     table.entry = NULL;

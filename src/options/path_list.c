@@ -12,6 +12,7 @@
 
 #include "common/arrays.h"
 #include "common/path_lines.h"
+#include "common/text_stream.h"
 
 static const char ADDING[] = "listing files";
 
@@ -82,28 +83,18 @@ static enum srcfind_status add_file(struct path_list *list, const char *option, 
 
 /* Writes the list as path_list_add takes it, without list files. */
 static bool write_text(struct path_list *list) {
-    size_t size = 0;
-    for (int64_t i = 0; i < list->n; i++)
-        size += 2 * strlen(list->paths[i]) + sizeof "./,";
-    char *text = realloc(list->text, size + 1), *to = text;
-    if (!text)
-        return false;
-    list->text = text;
-    for (int64_t i = 0; i < list->n; i++) {
-        if (i > 0)
-            *to++ = ',';
-        if (*list->paths[i] == '@') {
-            *to++ = '.';
-            *to++ = '/';
-        }
-        for (const char *path = list->paths[i]; *path; path++) {
-            if (*path == ',')
-                *to++ = ',';
-            *to++ = *path;
-        }
+    struct text text = {0};
+    FILE *stream = text_stream_open(&text);
+    for (int64_t i = 0; stream && i < list->n; i++) {
+        fprintf(stream, "%s%s", i > 0 ? "," : "", *list->paths[i] == '@' ? "./" : "");
+        for (const char *path = list->paths[i]; *path; path++)
+            fprintf(stream, "%s%c", *path == ',' ? "," : "", *path);
     }
-    *to = '\0';
-    return true;
+    const bool ok = stream && fclose(stream) == 0;
+    free(ok ? list->text : text.at);
+    if (ok)
+        list->text = text.at;
+    return ok;
 }
 
 /* --- lists --- */

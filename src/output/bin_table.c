@@ -42,12 +42,6 @@ static const struct column_entry entries[] = {
     {TABLE_OF_INJECTIONS, name, unit, ucd, offsetof(struct injection_row, member), cell,           \
      description},
 #include "output/bin_columns.inc"
-#undef INTEGER
-#undef REAL
-#undef TEXT
-#undef COMPLETENESS
-#undef RELIABILITY
-#undef INJECTION
 };
 
 /* --- rows --- */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/ascii.h"
-#include "common/near_word.h"
 #include "common/texts.h"
 
 /* The files of the folder columns. */

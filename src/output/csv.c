@@ -49,9 +49,7 @@ const struct writer csv_writer = {
     .format = {"csv", suffixes},
     .about = "comma-separated values",
     .is_table = true,
-    .first = "Source_id,",
-    .last = "\n",
+    .ends = {"Source_id,", "\n"},
     .begin = csv_begin,
-    .rows = csv_rows,
-    .row_bytes = MOST_COLUMNS * (CELL_TEXT + 1),
+    .rows = {csv_rows, MOST_COLUMNS *(CELL_TEXT + 1)},
 };

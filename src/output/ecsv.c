@@ -75,16 +75,14 @@ static bool ecsv_begin(const struct table *table, FILE *stream) {
 static const char *const suffixes[] = {".ecsv", ".ecsv.gz", NULL};
 
 static size_t ecsv_rows(const struct table *table, const struct rows *rows, char *text) {
-    return csv_writer.rows(table, rows, text);
+    return csv_writer.rows.format(table, rows, text);
 }
 
 const struct writer ecsv_writer = {
     .format = {"ecsv", suffixes},
     .about = "enhanced CSV of astropy, with units",
     .is_table = true,
-    .first = "# %ECSV 1.0\n",
-    .last = "\n",
+    .ends = {"# %ECSV 1.0\n", "\n"},
     .begin = ecsv_begin,
-    .rows = ecsv_rows,
-    .row_bytes = MOST_COLUMNS * (CELL_TEXT + 1),
+    .rows = {ecsv_rows, MOST_COLUMNS *(CELL_TEXT + 1)},
 };

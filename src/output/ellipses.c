@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "output/catalogue.h"
-
 const struct frame *ellipses_frame(const struct srcfind_image *image) {
     const struct frame *frame = frame_of_name(image->frame);
     const bool has_equinox = frame->equinox == 0 || image->equinox == frame->equinox;

@@ -192,7 +192,6 @@ const struct writer fits_writer = {
     .is_binary = true,
     .is_whole = fits_is_whole,
     .begin = fits_begin,
-    .rows = fits_rows,
-    .row_bytes = ROW_MOST_BYTES,
+    .rows = {fits_rows, ROW_MOST_BYTES},
     .end = fits_end,
 };

@@ -375,10 +375,8 @@ const struct writer json_writer = {
     .format = {"json", suffixes},
     .about = "JSON, with all metadata",
     .is_table = true,
-    .first = "{\"srcfind\":",
-    .last = "]}\n",
+    .ends = {"{\"srcfind\":", "]}\n"},
     .begin = json_begin,
-    .rows = json_rows,
-    .row_bytes = MOST_COLUMNS * (NAME_TEXT + CELL_TEXT + 2) + 3,
+    .rows = {json_rows, MOST_COLUMNS *(NAME_TEXT + CELL_TEXT + 2) + 3},
     .after = "]}\n",
 };

@@ -45,7 +45,7 @@ bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64
     return true;
 }
 
-void label_rows_clear(struct label_rows *rows) {
+static void label_rows_clear(struct label_rows *rows) {
     free(rows->first);
     free(rows->runs);
     *rows = (struct label_rows){0};

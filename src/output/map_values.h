@@ -29,7 +29,6 @@ struct label_rows {
 
 /* Sorts labels by row, in an image of this height. Clear the rows also if this fails. */
 bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height);
-void label_rows_clear(struct label_rows *rows);
 
 /* A map, and the file or the array of all pixels that gets its values. Labels are int32, 0 for
  * none. Other values are float32: NaN at blank pixels, but 0 in a mask; the SNR is NaN also where

@@ -28,11 +28,6 @@ static const struct column_entry entries[] = {
     {TABLE_OF_PLANES, name, NULL,       ucd, offsetof(struct row_image, member),                   \
      SRCFIND_STRING,  0,    description},
 #include "output/plane_columns.inc"
-#undef INTEGER
-#undef REAL
-#undef TEXT
-#undef COLUMN
-#undef IMAGE_COLUMN
 };
 
 /* --- rows --- */

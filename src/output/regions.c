@@ -100,19 +100,15 @@ const struct writer reg_writer = {
     .format = {"reg", reg_suffixes},
     .about = "regions of DS9",
     .alias = "ds9",
-    .first = "# Region file format: DS9",
-    .last = "\n",
+    .ends = {"# Region file format: DS9", "\n"},
     .begin = reg_begin,
-    .rows = reg_rows,
-    .row_bytes = ROW_BYTES,
+    .rows = {reg_rows, ROW_BYTES},
 };
 
 const struct writer crtf_writer = {
     .format = {"crtf", crtf_suffixes},
     .about = "regions of CASA",
-    .first = "#CRTFv0",
-    .last = "\n",
+    .ends = {"#CRTFv0", "\n"},
     .begin = crtf_begin,
-    .rows = crtf_rows,
-    .row_bytes = ROW_BYTES,
+    .rows = {crtf_rows, ROW_BYTES},
 };

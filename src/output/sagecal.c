@@ -88,10 +88,8 @@ const struct writer sagecal_writer = {
     .format = {"sagecal", suffixes},
     .about = "sky model of SAGECal, with a list of clusters",
     .is_sky_model = true,
-    .first = "# srcfind sky model for SAGECal",
-    .last = "\n",
+    .ends = {"# srcfind sky model for SAGECal", "\n"},
     .begin = sagecal_begin,
-    .rows = sagecal_rows,
-    .row_bytes = ROW_BYTES,
+    .rows = {sagecal_rows, ROW_BYTES},
     .beside = &clusters,
 };

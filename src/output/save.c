@@ -261,7 +261,7 @@ void save_clean(const char *path) {
 /* Whether a compressed catalogue is complete. It is read to its end. */
 static bool compressed_is_whole(const struct writer *writer, const char *first_bytes,
                                 const char *path) {
-    const size_t n_first = strlen(first_bytes), n_last = strlen(writer->last);
+    const size_t n_first = strlen(first_bytes), n_last = strlen(writer->ends.last);
     char text[1 << 14], end[2 * MOST_MARK] = "";
     size_t n_end = 0;
     bool whole = true, first = true;
@@ -277,18 +277,18 @@ static bool compressed_is_whole(const struct writer *writer, const char *first_b
         n_end = before + kept;
     }
     whole = gzclose(file) == Z_OK && whole && !first && n_end >= n_last;
-    return whole && memcmp(end + n_end - n_last, writer->last, n_last) == 0;
+    return whole && memcmp(end + n_end - n_last, writer->ends.last, n_last) == 0;
 }
 
 bool save_is_whole(const struct writer *writer, const char *csv_first, const char *path) {
-    const char *first = csv_first && writer == &csv_writer ? csv_first : writer->first;
+    const char *first = csv_first && writer == &csv_writer ? csv_first : writer->ends.first;
     if (path_is_stream(path))
         return false;
     if (writer->is_whole)
         return writer->is_whole(path);
     if (is_compressed(path))
         return compressed_is_whole(writer, first, path);
-    const size_t n_last = strlen(writer->last);
+    const size_t n_last = strlen(writer->ends.last);
     return path_has_bytes(path, 0, SEEK_SET, first, strlen(first)) &&
-           path_has_bytes(path, -(long)n_last, SEEK_END, writer->last, n_last);
+           path_has_bytes(path, -(long)n_last, SEEK_END, writer->ends.last, n_last);
 }

@@ -72,9 +72,7 @@ const struct writer skymodel_writer = {
     .about = "sky model of makesourcedb and DP3",
     .alias = "bbs",
     .is_sky_model = true,
-    .first = "FORMAT = Name, Type, ",
-    .last = "\n",
+    .ends = {"FORMAT = Name, Type, ", "\n"},
     .begin = skymodel_begin,
-    .rows = skymodel_rows,
-    .row_bytes = ROW_BYTES,
+    .rows = {skymodel_rows, ROW_BYTES},
 };

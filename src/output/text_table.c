@@ -67,9 +67,7 @@ static const char *const suffixes[] = {".txt", NULL};
 const struct writer table_writer = {
     .format = {"table", suffixes},
     .about = "rounded table for reading",
-    .first = "  Source",
-    .last = "\n",
+    .ends = {"  Source", "\n"},
     .begin = table_begin,
-    .rows = table_rows,
-    .row_bytes = ROW_BYTES,
+    .rows = {table_rows, ROW_BYTES},
 };

@@ -230,10 +230,8 @@ const struct writer votable_writer = {
     .format = {"votable", suffixes},
     .about = "VOTable",
     .is_table = true,
-    .first = "<?xml version=\"1.0\" encod",
-    .last = "</RESOURCE>\n</VOTABLE>\n",
+    .ends = {"<?xml version=\"1.0\" encod", "</RESOURCE>\n</VOTABLE>\n"},
     .begin = votable_begin,
-    .rows = votable_rows,
-    .row_bytes = MOST_BYTES / 3 * 4 + 8,
+    .rows = {votable_rows, MOST_BYTES / 3 * 4 + 8},
     .after = "</STREAM></BINARY2></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n",
 };

@@ -82,7 +82,7 @@ static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
     if (!table_read(b->table, first, n_left < ROWS ? n_left : ROWS, slot->rows, slot->images,
                     &rows))
         return errno;
-    slot->size = b->writer->rows(b->table, &rows, slot->text);
+    slot->size = b->writer->rows.format(b->table, &rows, slot->text);
     return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
 }
 

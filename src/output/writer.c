@@ -22,7 +22,7 @@ const struct writer *writer_named(const char *name) {
 
 /* Adds room for texts: formats write at most two bytes for one byte of a text, and 8 beside it. */
 size_t writer_row_bytes(const struct writer *writer, const struct table *table) {
-    size_t n = writer->row_bytes;
+    size_t n = writer->rows.most_bytes;
     for (int i = 0; i < table->columns.n; i++)
         if (table->columns.column[i].shown.kind == SRCFIND_STRING)
             n += 2 * table->columns.column[i].width + 8;

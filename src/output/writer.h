@@ -12,23 +12,34 @@ struct beside {
     void (*write)(const struct table *model, FILE *stream);
 };
 
-struct writer {
-    struct srcfind_format format;
-    const char *about;        /* one line of help */
-    const char *alias;        /* another name of the format, or NULL */
-    const char *first, *last; /* the first and last bytes of each file; at most 32 each */
-    bool is_table;            /* it has all columns of each row */
-    bool is_sky_model;        /* its rows are those of sky_model.h; never compressed */
-    bool is_binary;           /* not for a terminal; is_whole replaces `first` and `last` */
-    /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
-    bool (*is_whole)(const char *path);
-    /* Writes the text before the rows. */
-    bool (*begin)(const struct table *table, FILE *stream);
+/* The first and last bytes of a file of a format, by which a whole file is known; at most 32 each.
+ */
+struct file_ends {
+    const char *first, *last;
+};
+
+/* How a format writes rows. */
+struct row_format {
     /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
      * Several threads may call this at the same time. All calls but for that of the last rows have
      * a multiple of three rows. */
-    size_t (*rows)(const struct table *table, const struct rows *rows, char *text);
-    size_t row_bytes;  /* maximum length of a formatted row, but for texts of its image */
+    size_t (*format)(const struct table *table, const struct rows *rows, char *text);
+    size_t most_bytes; /* of a row, but for texts of its image */
+};
+
+struct writer {
+    struct srcfind_format format;
+    const char *about;     /* one line of help */
+    const char *alias;     /* another name of the format, or NULL */
+    struct file_ends ends; /* none where is_whole stands in for them */
+    bool is_table;         /* it has all columns of each row */
+    bool is_sky_model;     /* its rows are those of sky_model.h; never compressed */
+    bool is_binary;        /* no text for a terminal */
+    /* Whether a file has all that a writer writes; NULL: if it has the ends. */
+    bool (*is_whole)(const char *path);
+    /* Writes the text before the rows. False where memory ran out. */
+    bool (*begin)(const struct table *table, FILE *stream);
+    struct row_format rows;
     const char *after; /* the text after the rows; NULL: there is none, or `end` writes it */
     void (*end)(const struct table *table, FILE *stream); /* or NULL */
     const struct beside *beside;                          /* or NULL */

@@ -35,9 +35,7 @@ static void scene_make(struct scene *s, double ux, double uy, double vy) {
                                  .pixels = s->pixels,
                                  .n_inside = SIDE * SIDE,
                                  .n_pixels = SIDE * SIDE,
-                                 .parts = &s->part,
-                                 .n_parts = 1,
-                                 .order = s->order};
+                                 .parts = {.part = &s->part, .n = 1, .order = s->order}};
     s->fitted.source = s->sources;
 }
 

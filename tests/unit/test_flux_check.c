@@ -256,12 +256,12 @@ static enum srcfind_status fit_jobs(void *context, const struct fit_frame *frame
 
 static struct fit_job *run(const struct island_fit *fit) {
     const struct fitter fitter = {fit_jobs, NULL};
-    struct fit_job *jobs = calloc((size_t)fit->n_parts, sizeof *jobs);
+    struct fit_job *jobs = calloc((size_t)fit->parts.n, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit->n_pixels, sizeof *pixels);
     const struct grouped_island island = {fit, jobs};
     struct error error;
     island_fit_make_jobs(fit, &FRAME, 0, pixels, jobs);
-    if (fit->n_parts > 1)
+    if (fit->parts.n > 1)
         assert_int_equal(sweeps_run(&island, 1, &FRAME, pixels, &fitter, NULL, &error), SRCFIND_OK);
     else
         assert_int_equal(cpu_fit(&FRAME, pixels, jobs, 1, NULL, &error), SRCFIND_OK);
@@ -292,7 +292,7 @@ static void second_fits(void **state) {
         assert_true(fitted.residual_rms < 3);
         for (int64_t i = 0; i < fitted.n; i++)
             assert_true(fitted.source[i].is_fitted);
-        for (int64_t i = 0; i < fit.n_parts; i++)
+        for (int64_t i = 0; i < fit.parts.n; i++)
             jobs[i].is_fitted = false;
         assert_true(island_fit_finish(&fit, &FRAME, jobs, &s->arena, &fitted));
         assert_int_equal(fitted.n, 1); /* that of the divided island */

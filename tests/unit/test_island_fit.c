@@ -85,13 +85,13 @@ static void check(int n, int apart, int group, int rounds) {
     struct island_fit fit;
     int64_t n_sources = 0, n_pixels = 0;
     assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
-    struct fit_job *jobs = calloc((size_t)fit.n_parts, sizeof *jobs);
+    struct fit_job *jobs = calloc((size_t)fit.parts.n, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
-    for (int64_t k = 0; k < fit.n_parts; k++) {
+    for (int64_t k = 0; k < fit.parts.n; k++) {
         assert_in_range(jobs[k].set.n, 1, group);
         assert_int_equal(jobs[k].limits.rounds, rounds);
-        assert_int_equal(jobs[k].is_first, fit.n_parts > 1);
+        assert_int_equal(jobs[k].is_first, fit.parts.n > 1);
         assert_int_equal(jobs[k].first, n_pixels);
         n_sources += jobs[k].set.n;
         n_pixels += jobs[k].n_pixels;
@@ -108,7 +108,7 @@ static void check(int n, int apart, int group, int rounds) {
 static bool touch(const struct island_fit *fit, int64_t a, int64_t b) {
     for (int64_t i = 0; i < fit->n_inside; i++)
         for (int64_t j = 0; j < fit->n_inside; j++)
-            if (fit->part_of[i] == a && fit->part_of[j] == b &&
+            if (fit->parts.part_of[i] == a && fit->parts.part_of[j] == b &&
                 abs(fit->pixels[i].x - fit->pixels[j].x) +
                         abs(fit->pixels[i].y - fit->pixels[j].y) ==
                     1)
@@ -143,18 +143,18 @@ static void seams(void **state) {
         s.value[i] = (float)((100 + 2 * cos(2 * M_PI * (s.own.x[i] - APART / 2.0) / APART)) *
                              exp(-pow(s.own.y[i] - HEIGHT / 2, 2) / 10));
     assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
-    assert_int_equal(fit.n_colours, 2);
-    for (int64_t k = 0; k < fit.n_parts; k++)
+    assert_int_equal(fit.parts.n_colours, 2);
+    for (int64_t k = 0; k < fit.parts.n; k++)
         for (int64_t i = 0; i < k; i++)
-            assert_true(fit.parts[i].colour != fit.parts[k].colour || !touch(&fit, i, k));
-    struct fit_job *jobs = calloc((size_t)fit.n_parts, sizeof *jobs);
+            assert_true(fit.parts.part[i].colour != fit.parts.part[k].colour || !touch(&fit, i, k));
+    struct fit_job *jobs = calloc((size_t)fit.parts.n, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
     const struct grouped_island island = {&fit, jobs};
     assert_int_equal(sweeps_run(&island, 1, &frame, pixels, &fitter, NULL, &error), SRCFIND_OK);
-    assert_int_equal(n_fits, 2 * fit.n_parts);
+    assert_int_equal(n_fits, 2 * fit.parts.n);
     assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
-    print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.n_parts,
+    print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.parts.n,
                   fitted.residual_rms, check_snr(&fitted, PEAKS));
     assert_true(fitted.residual_rms < 1);
     free(jobs);

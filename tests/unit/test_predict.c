@@ -322,9 +322,9 @@ static void sums_of_many_pixels(void **state) {
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
     assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
-    assert_true(scan.workers[0].n_inliers == n);
-    assert_true(scan.workers[0].sums.sum[bin] == (int128)n * q);
-    assert_true(scan.workers[0].sums.square[bin] == (uint128)n * (uint128)q * (uint128)q);
+    assert_true(scan.workers[0].inliers.n == n);
+    assert_true(scan.workers[0].inliers.sums.sum[bin] == (int128)n * q);
+    assert_true(scan.workers[0].inliers.sums.square[bin] == (uint128)n * (uint128)q * (uint128)q);
     scan_clear(&scan);
     free(same);
 }
@@ -359,8 +359,8 @@ static void tiny_pixels_are_added(void **state) {
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
     assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
-    assert_true(scan.workers[0].n_inliers == 2 * SAME);
-    assert_true(scan.workers[0].sums.sum[bin] ==
+    assert_true(scan.workers[0].inliers.n == 2 * SAME);
+    assert_true(scan.workers[0].inliers.sums.sum[bin] ==
                 (int128)2 * SAME * exact_mantissa(exact_bits(value)));
     scan_clear(&scan);
     free(same);

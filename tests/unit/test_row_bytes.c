@@ -109,7 +109,7 @@ static void votable(void **state) {
          *rows = malloc(ROWS * writer_row_bytes(&votable_writer, &c->table));
     struct rows all = rows_of_sources(result_of(c)->sources.rows, ROWS);
     all.are_last = true;
-    const size_t size = votable_writer.rows(&c->table, &all, rows);
+    const size_t size = votable_writer.rows.format(&c->table, &all, rows);
     (void)state;
     assert_non_null(strstr(text, "name=\"S_Code\" datatype=\"char\" arraysize=\"2\""));
     for (int k = 0; k < ROWS; k++) {

@@ -288,9 +288,10 @@ static void metadata_of_ecsv(void **state) {
         char text[2048];
         snprintf(text, sizeof text, "%s%s%s", ecsv_columns, metas[i], "i r t\n");
         struct table_file table = read_text("a.ecsv", text);
-        assert_string_equal(table.frame, "GALACTIC");
-        assert_true(table.beam.major == 1e-5 && isnan(table.beam.minor) && table.beam.angle == 30);
-        assert_string_equal(table.image, "d/\xc3\xa4 \"x\".fits");
+        assert_string_equal(table.image.frame, "GALACTIC");
+        assert_true(table.image.beam.major == 1e-5 && isnan(table.image.beam.minor) &&
+                    table.image.beam.angle == 30);
+        assert_string_equal(table.image.path, "d/\xc3\xa4 \"x\".fits");
         table_file_clear(&table);
     }
 }
@@ -332,15 +333,16 @@ static void json(void **state) {
         read_text("a.json", "{\"image\":{\"path\":\"a.fits\",\"frame\":\"ICRS\",\"beam\":{\"major_"
                             "deg\":0.5,\"minor_deg\":0.25,"
                             "\"angle_deg\":null}}," COLUMNS ",\"sources\":[]}");
-    assert_string_equal(table.frame, "ICRS");
-    assert_string_equal(table.image, "a.fits");
-    assert_true(table.beam.major == 0.5 && table.beam.minor == 0.25 && isnan(table.beam.angle));
+    assert_string_equal(table.image.frame, "ICRS");
+    assert_string_equal(table.image.path, "a.fits");
+    assert_true(table.image.beam.major == 0.5 && table.image.beam.minor == 0.25 &&
+                isnan(table.image.beam.angle));
     table_file_clear(&table);
     table = read_text(
         "a.json", "{\"images\":[{\"image\":{\"path\":\"a.fits\",\"frame\":\"FK5\"}},{}]," COLUMNS
                   ",\"sources\":[]}");
-    assert_string_equal(table.frame, "FK5");
-    assert_null(table.image);
+    assert_string_equal(table.image.frame, "FK5");
+    assert_null(table.image.path);
     table_file_clear(&table);
 }
 

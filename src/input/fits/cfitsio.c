@@ -24,7 +24,6 @@ static void load_library(void) {
     *(void **)&library.name = dlsym(handle, #name);                                                \
     loaded = loaded && library.name;
     CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
-#undef CFITSIO_LOOK_UP
     /* CFITSIO initialises its lock when it opens a file, which it never does here. Without that, a
      * decoder that sets an error message would deadlock. */
     library.reentrant = loaded && library.fits_is_reentrant() && library.fitsio_init_lock() == 0;

@@ -1,7 +1,6 @@
 #include "input/fits/reader.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

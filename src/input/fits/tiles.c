@@ -53,20 +53,29 @@ struct workspace {
     struct workspace *next;
 };
 
-struct tiles {
-    const struct fits_file *file;
-    struct table table;
-    struct tile_codec codec;
-    bool has_gzipped, has_plain;
-    bool has_blank_column;
+/* The columns of the table that has the tiles. */
+struct tile_columns {
+    bool has_gzipped, has_plain, has_blank;
     struct table_column compressed, gzipped, plain, blank;
-    struct setting scale, zero;
-    struct quantisation quantisation;
-    struct scaling scaling;
+};
+
+/* Where the tiles of the plane are. */
+struct tile_grid {
     int64_t axes[2], tile[2], count[2]; /* along x and y: pixels, pixels per tile, tiles */
     int64_t depth;                      /* the number of planes in the plane's tiles */
     int64_t first_row;                  /* the table row of the plane's first tile */
     int64_t plane;                      /* the index of the plane within its tiles */
+};
+
+struct tiles {
+    const struct fits_file *file;
+    struct table table;
+    struct tile_codec codec;
+    struct tile_columns columns;
+    struct setting scale, zero;
+    struct quantisation quantisation;
+    struct scaling scaling;
+    struct tile_grid grid;
     mtx_t lock;
     struct workspace *idle; /* the list of unused workspaces; protected by the lock */
 };
@@ -147,7 +156,7 @@ static enum srcfind_status read_array(const struct tiles *t, struct workspace *w
 /* Sets *pixels to the values of an array of the column UNCOMPRESSED_DATA. */
 static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t count,
                        int64_t n_pixels, struct tile_pixels *pixels) {
-    const int bitpix = table_bitpix(t->plain.element);
+    const int bitpix = table_bitpix(t->columns.plain.element);
     if (bitpix == 0 || count != n_pixels)
         return false;
     *pixels = (struct tile_pixels){
@@ -164,8 +173,9 @@ struct array {
 
 /* Finds the first column with an array that is not empty. */
 static struct array find_array(const struct tiles *t, const unsigned char *row) {
-    const struct table_column *columns[] = {&t->compressed, t->has_plain ? &t->plain : NULL,
-                                            t->has_gzipped ? &t->gzipped : NULL};
+    const struct table_column *columns[] = {&t->columns.compressed,
+                                            t->columns.has_plain ? &t->columns.plain : NULL,
+                                            t->columns.has_gzipped ? &t->columns.gzipped : NULL};
     struct array a = {0};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         if (!columns[i])
@@ -186,8 +196,8 @@ static struct array find_array(const struct tiles *t, const unsigned char *row) 
 static void read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
                        struct tile *tile) {
     tile->scaling = t->scaling;
-    if (t->has_blank_column)
-        tile->scaling.has_blank = table_integer(&t->blank, row, &tile->scaling.blank);
+    if (t->columns.has_blank)
+        tile->scaling.has_blank = table_integer(&t->columns.blank, row, &tile->scaling.blank);
     if (!tile->quantised)
         return;
     tile->scale = setting_value(&t->scale, row) * t->scaling.bscale;
@@ -199,9 +209,9 @@ static void read_scale(const struct tiles *t, const unsigned char *row, int64_t 
 /* Unpacks the array in w->packed. False if it is damaged. */
 static bool unpack_array(const struct tiles *t, struct workspace *w, const struct array *a,
                          int64_t n_pixels, struct tile *tile) {
-    if (a->column == &t->plain)
+    if (a->column == &t->columns.plain)
         return take_plain(t, w, a->count, n_pixels, &tile->pixels);
-    if (a->column == &t->gzipped)
+    if (a->column == &t->columns.gzipped)
         return tile_codec_gunzip_reals(&t->codec, w->packed, a->bytes, n_pixels, w->unpacked,
                                        &tile->pixels);
     tile->quantised = t->quantisation.is_used;
@@ -212,8 +222,8 @@ static bool unpack_array(const struct tiles *t, struct workspace *w, const struc
 /* Reads and unpacks the tile of this number in the plane. */
 static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int64_t number,
                                        struct tile *tile, struct error *error) {
-    const int64_t n_pixels = tile->width * tile->height * t->depth;
-    const int64_t row = t->first_row + number;
+    const int64_t n_pixels = tile->width * tile->height * t->grid.depth;
+    const int64_t row = t->grid.first_row + number;
     enum srcfind_status status = fits_file_read(t->file, w->row, t->table.row_bytes,
                                                 t->table.data + row * t->table.row_bytes, error);
     if (status != SRCFIND_OK)
@@ -292,10 +302,10 @@ static int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static struct tile tile_at(const struct tiles *t, int64_t column, int64_t row) {
-    struct tile tile = {.x = column * t->tile[0], .y = row * t->tile[1]};
-    tile.width = least(t->tile[0], t->axes[0] - tile.x);
-    tile.height = least(t->tile[1], t->axes[1] - tile.y);
+static struct tile tile_at(const struct tile_grid *g, int64_t column, int64_t row) {
+    struct tile tile = {.x = column * g->tile[0], .y = row * g->tile[1]};
+    tile.width = least(g->tile[0], g->axes[0] - tile.x);
+    tile.height = least(g->tile[1], g->axes[1] - tile.y);
     return tile;
 }
 
@@ -303,8 +313,8 @@ static struct tile tile_at(const struct tiles *t, int64_t column, int64_t row) {
  * values[0] is pixel `first` of the plane. */
 static void convert_overlap(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
                             float *values) {
-    const int64_t width = t->axes[0], last = first + count;
-    const int64_t before = t->plane * tile->width * tile->height;
+    const int64_t width = t->grid.axes[0], last = first + count;
+    const int64_t before = t->grid.plane * tile->width * tile->height;
     const int64_t from_row = most(tile->y, first / width);
     const int64_t to_row = least(tile->y + tile->height, (last - 1) / width + 1);
     for (int64_t y = from_row; y < to_row; y++) {
@@ -320,12 +330,13 @@ static void convert_overlap(const struct tiles *t, struct tile *tile, int64_t fi
 static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                   struct error *error) {
     struct tiles *t = state;
+    const struct tile_grid *g = &t->grid;
     struct workspace *w = acquire_workspace(t);
     enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
-    const int64_t from = first / t->axes[0] / t->tile[1];
-    const int64_t to = (first + count - 1) / t->axes[0] / t->tile[1];
-    for (int64_t i = from * t->count[0]; status == SRCFIND_OK && i < (to + 1) * t->count[0]; i++) {
-        struct tile tile = tile_at(t, i % t->count[0], i / t->count[0]);
+    const int64_t from = first / g->axes[0] / g->tile[1];
+    const int64_t to = (first + count - 1) / g->axes[0] / g->tile[1];
+    for (int64_t i = from * g->count[0]; status == SRCFIND_OK && i < (to + 1) * g->count[0]; i++) {
+        struct tile tile = tile_at(g, i % g->count[0], i / g->count[0]);
         status = unpack_tile(t, w, i, &tile, error);
         if (status == SRCFIND_OK)
             convert_overlap(t, &tile, first, count, (float *)(void *)buffer);
@@ -357,21 +368,21 @@ static bool tiles_are_valid(const struct hdu *hdu) {
 }
 
 /* Sets the sizes of tiles, and finds the tiles of the plane whose first pixel is `plane`. */
-static void tiles_lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
+static void tile_grid_make(struct tile_grid *g, const struct hdu *hdu, int64_t plane) {
     for (int i = 0; i < 2; i++) {
-        t->axes[i] = hdu->axes[i];
-        t->tile[i] = tile_size(hdu, i);
-        t->count[i] = (t->axes[i] - 1) / t->tile[i] + 1;
+        g->axes[i] = hdu->axes[i];
+        g->tile[i] = tile_size(hdu, i);
+        g->count[i] = (g->axes[i] - 1) / g->tile[i] + 1;
     }
-    int64_t plane_index = plane / (t->axes[0] * t->axes[1]), rows = t->count[0] * t->count[1];
-    t->depth = 1;
+    int64_t plane_index = plane / (g->axes[0] * g->axes[1]), rows = g->count[0] * g->count[1];
+    g->depth = 1;
     for (int i = 2; i < hdu->n_axes; i++) {
         const int64_t length = hdu->axes[i], size = tile_size(hdu, i), index = plane_index % length;
         plane_index /= length;
-        t->first_row += index / size * rows;
+        g->first_row += index / size * rows;
         rows *= (length - 1) / size + 1;
-        t->plane += index % size * t->depth;
-        t->depth *= least(size, length - index / size * size);
+        g->plane += index % size * g->depth;
+        g->depth *= least(size, length - index / size * size);
     }
 }
 
@@ -386,8 +397,8 @@ static void find_setting(const struct tiles *t, const char *name, double default
  * t->scaling has BLANK already. */
 static void find_blank(struct tiles *t, const struct header *header) {
     int64_t blank;
-    t->has_blank_column = table_find(&t->table, "ZBLANK", &t->blank);
-    if (!t->has_blank_column &&
+    t->columns.has_blank = table_find(&t->table, "ZBLANK", &t->columns.blank);
+    if (!t->columns.has_blank &&
         (header_integer(header, "ZBLANK", &blank) || header_integer(header, "BLANK", &blank))) {
         t->scaling.has_blank = true;
         t->scaling.blank = blank;
@@ -435,10 +446,10 @@ static enum srcfind_status tiles_describe(struct tiles *t, struct fits_file *fil
         return invalid(file, hdu, "no table that tiles could be in", error);
     if (!tiles_are_valid(hdu))
         return invalid(file, hdu, "tiles of more than 2^28 pixels, or none", error);
-    tiles_lay_out(t, hdu, plane);
-    const bool has_tiles = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
-    t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
-    t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);
+    tile_grid_make(&t->grid, hdu, plane);
+    const bool has_tiles = table_find(&t->table, "COMPRESSED_DATA", &t->columns.compressed);
+    t->columns.has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->columns.gzipped);
+    t->columns.has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->columns.plain);
     if (!has_tiles)
         return invalid(file, hdu, "no column COMPRESSED_DATA", error);
     find_quantisation(t, &hdu->header);
@@ -454,7 +465,7 @@ static enum srcfind_status tiles_describe(struct tiles *t, struct fits_file *fil
  * tiles are unpacked once more; sample_rows limits them to a sixteenth of the rows of tiles, except
  * in small images. */
 static void choose_chunks(const struct tiles *t, struct pixel_source *source) {
-    const int64_t rows = t->tile[1], tile = rows * source->width;
+    const int64_t rows = t->grid.tile[1], tile = rows * source->width;
     const int64_t chunk = (tile < CHUNK ? CHUNK / tile : 1) * tile;
     const int64_t n = source->width * source->height, bands = source->height / (16 * rows);
     source->chunk_pixels = least(chunk, n);

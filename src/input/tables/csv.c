@@ -142,45 +142,20 @@ static enum srcfind_status check_no_rounded_table(const char *path, const struct
         path);
 }
 
+static enum srcfind_status begin(struct delimited *d, struct builder *builder,
+                                 struct table_file *table, struct error *error) {
+    const enum srcfind_status status = read_names(d, builder, error);
+    (void)table;
+    return status == SRCFIND_OK ? check_no_rounded_table(d->path, builder, error) : status;
+}
+
 enum srcfind_status csv_table_read(const char *path, struct table_file *table,
                                    struct error *error) {
-    struct text_file file;
-    struct builder builder = {0};
-    struct delimited d = {.path = path, .line = 1};
-    enum srcfind_status status = text_file_open(&file, path, error);
-    d.at = file.text;
-    d.end = file.text + file.size;
-    if (status == SRCFIND_OK)
-        status = read_names(&d, &builder, error);
-    if (status == SRCFIND_OK)
-        status = check_no_rounded_table(path, &builder, error);
-    if (status == SRCFIND_OK)
-        status = delimited_read_rows(&d, &builder, error);
-    if (status == SRCFIND_OK && !builder_finish(&builder, table))
-        status = error_memory(error, "reading a catalogue");
-    delimited_clear(&d);
-    builder_clear(&builder);
-    text_file_close(&file);
-    return status;
+    return delimited_read(path, begin, table, error);
 }
 
 enum srcfind_status csv_table_read_blocks(const char *path, const struct table_sink *sink,
                                           struct table_file *table, bool *done,
                                           struct error *error) {
-    struct text_window window;
-    struct builder builder = {0};
-    struct delimited d = {.path = path, .line = 1};
-    enum srcfind_status status = text_window_open(&window, path, done, error);
-    d.at = window.text;
-    d.end = window.end;
-    if (status == SRCFIND_OK && *done)
-        status = read_names(&d, &builder, error);
-    if (status == SRCFIND_OK && *done)
-        status = check_no_rounded_table(path, &builder, error);
-    if (status == SRCFIND_OK && *done)
-        status = delimited_read_blocks(&d, &builder, &window, sink, table, error);
-    delimited_clear(&d);
-    builder_clear(&builder);
-    text_window_close(&window);
-    return status;
+    return delimited_read_blocks(path, begin, sink, table, done, error);
 }

@@ -19,6 +19,7 @@
 
 #include "common/arrays.h"
 #include "input/tables/text_file.h"
+#include "input/tables/text_window.h"
 
 /* A row of BUILDER_MOST_COLUMNS numbers has fewer bytes. */
 enum { MOST_ROW_BYTES = 1 << 20 };
@@ -264,9 +265,24 @@ static enum srcfind_status read_until(struct delimited *d, struct builder *b, co
     return status;
 }
 
-enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
-                                        struct error *error) {
-    return read_until(d, b, d->end, error);
+enum srcfind_status delimited_read(const char *path, delimited_begin *begin,
+                                   struct table_file *table, struct error *error) {
+    struct text_file file;
+    struct builder builder = {0};
+    struct delimited d = {.path = path, .line = 1};
+    enum srcfind_status status = text_file_open(&file, path, error);
+    d.at = file.text;
+    d.end = file.text + file.size;
+    if (status == SRCFIND_OK)
+        status = begin(&d, &builder, table, error);
+    if (status == SRCFIND_OK)
+        status = read_until(&d, &builder, d.end, error);
+    if (status == SRCFIND_OK && !builder_finish(&builder, table))
+        status = error_memory(error, "reading a catalogue");
+    delimited_clear(&d);
+    builder_clear(&builder);
+    text_file_close(&file);
+    return status;
 }
 
 /* Hands the rows of the builder to the sink. */
@@ -282,9 +298,11 @@ static enum srcfind_status hand_over(struct builder *b, const struct table_sink 
     return status;
 }
 
-enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b,
-                                          struct text_window *window, const struct table_sink *sink,
-                                          struct table_file *table, struct error *error) {
+/* Hands the rows over in blocks, and moves the window on, of which `d` has read the lines before
+ * the rows. */
+static enum srcfind_status read_windows(struct delimited *d, struct builder *b,
+                                        struct text_window *window, const struct table_sink *sink,
+                                        struct table_file *table, struct error *error) {
     enum srcfind_status status = text_window_count(window, &table->n_rows_most, error);
     table->n_rows_most++; /* the last line may have no end */
     while (status == SRCFIND_OK) {
@@ -299,5 +317,24 @@ enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b
         d->at = window->text;
         d->end = window->end;
     }
+    return status;
+}
+
+enum srcfind_status delimited_read_blocks(const char *path, delimited_begin *begin,
+                                          const struct table_sink *sink, struct table_file *table,
+                                          bool *done, struct error *error) {
+    struct text_window window;
+    struct builder builder = {0};
+    struct delimited d = {.path = path, .line = 1};
+    enum srcfind_status status = text_window_open(&window, path, done, error);
+    d.at = window.text;
+    d.end = window.end;
+    if (status == SRCFIND_OK && *done)
+        status = begin(&d, &builder, table, error);
+    if (status == SRCFIND_OK && *done)
+        status = read_windows(&d, &builder, &window, sink, table, error);
+    delimited_clear(&d);
+    builder_clear(&builder);
+    text_window_close(&window);
     return status;
 }

@@ -5,7 +5,6 @@
 #define DELIMITED_H
 
 #include "input/tables/builder.h"
-#include "input/tables/text_window.h"
 
 struct delimited {
     const char *path; /* for messages */
@@ -38,15 +37,18 @@ enum srcfind_status delimited_next_cell(struct delimited *d, struct delimited_ce
 enum srcfind_status delimited_read_names(struct delimited *d, struct builder *b,
                                          struct error *error);
 
-/* Reads all lines that follow as rows. An error if one has fewer or more cells than there are
- * columns. */
-enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
-                                        struct error *error);
+/* Reads what stands before the rows of a format: the names of the columns, and metadata. */
+typedef enum srcfind_status delimited_begin(struct delimited *d, struct builder *b,
+                                            struct table_file *table, struct error *error);
 
-/* Reads the rows of a file in blocks: hands them over as tables with the metadata of `table`, and
- * moves the window on. `d` has read the lines before the rows. */
-enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b,
-                                          struct text_window *window, const struct table_sink *sink,
-                                          struct table_file *table, struct error *error);
+/* Reads a file. An error if a line has fewer or more cells than there are columns. */
+enum srcfind_status delimited_read(const char *path, delimited_begin *begin,
+                                   struct table_file *table, struct error *error);
+
+/* The same in blocks, as readers.h says: hands the rows over as tables with the metadata of
+ * `table`. */
+enum srcfind_status delimited_read_blocks(const char *path, delimited_begin *begin,
+                                          const struct table_sink *sink, struct table_file *table,
+                                          bool *done, struct error *error);
 
 #endif

@@ -87,7 +87,7 @@ bool fits_metadata_take(const struct header *header, struct table_file *table) {
         else if (m->offset)
             header_real(header, m->keyword, to);
     }
-    if (!*table->frame)
-        header_text(header, "FRAME", table->frame, sizeof table->frame);
+    if (!*table->image.frame)
+        header_text(header, "FRAME", table->image.frame, sizeof table->image.frame);
     return ok && take_options(header, table);
 }

@@ -274,21 +274,22 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
     const cJSON *beam = cJSON_GetObjectItemCaseSensitive(image, "beam");
     const cJSON *shape = cJSON_GetObjectItemCaseSensitive(image, "shape");
     const char *path = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(image, "path"));
-    take_text(image, "frame", table->frame);
-    take_text(image, "unit", table->unit);
-    take_text(image, "flux_unit", table->flux_unit);
-    take_text(image, "date_obs", table->date_obs);
-    take_text(image, "telescope", table->telescope);
-    take_text(image, "object", table->object);
-    table->beam.major = number_of(beam, "major_deg", table->beam.major);
-    table->beam.minor = number_of(beam, "minor_deg", table->beam.minor);
-    table->beam.angle = number_of(beam, "angle_deg", table->beam.angle);
-    table->equinox = number_of(image, "equinox", table->equinox);
-    table->frequency = number_of(image, "frequency_hz", table->frequency);
+    struct table_file_image *to = &table->image;
+    take_text(image, "frame", to->frame);
+    take_text(image, "unit", to->unit);
+    take_text(image, "flux_unit", to->flux_unit);
+    take_text(image, "date_obs", to->date_obs);
+    take_text(image, "telescope", to->telescope);
+    take_text(image, "object", to->object);
+    to->beam.major = number_of(beam, "major_deg", to->beam.major);
+    to->beam.minor = number_of(beam, "minor_deg", to->beam.minor);
+    to->beam.angle = number_of(beam, "angle_deg", to->beam.angle);
+    to->equinox = number_of(image, "equinox", to->equinox);
+    to->frequency = number_of(image, "frequency_hz", to->frequency);
     if (cJSON_GetArraySize(shape) == 2) {
         const cJSON *height = shape->child, *width = shape->child->next;
-        table->height = cJSON_IsNumber(height) ? height->valuedouble : (double)NAN;
-        table->width = cJSON_IsNumber(width) ? width->valuedouble : (double)NAN;
+        to->height = cJSON_IsNumber(height) ? height->valuedouble : (double)NAN;
+        to->width = cJSON_IsNumber(width) ? width->valuedouble : (double)NAN;
     }
     return !path || table_metadata_set(table, "image", path)
                ? SRCFIND_OK
@@ -345,7 +346,7 @@ static enum srcfind_status read_images(struct json *j, struct table_file *table,
         return SRCFIND_OK;
     enum srcfind_status status = read_tree(j, &tree, error);
     if (status == SRCFIND_OK)
-        take_text(cJSON_GetObjectItemCaseSensitive(tree, "image"), "frame", table->frame);
+        take_text(cJSON_GetObjectItemCaseSensitive(tree, "image"), "frame", table->image.frame);
     cJSON_Delete(tree);
     while (status == SRCFIND_OK && skip(j, ','))
         status = skip_value(j, error);

@@ -20,7 +20,6 @@ static void load_library(void) {
     *(void **)&library.name = dlsym(handle, #name);                                                \
     loaded = loaded && library.name;
     CAIRO_FUNCTIONS(CAIRO_LOOK_UP)
-#undef CAIRO_LOOK_UP
 }
 
 const struct cairo *cairo_load(struct error *error) {
