@@ -38,6 +38,7 @@ struct cli {
     int bench;      /* rounds; 0: no --bench */
     int progress;   /* enum progress_choice */
     uint64_t given; /* options: a bit for each, see command_line_gives */
+    bool no_memory; /* memory ran out while an option was set, which may be right */
     char **images;  /* arguments in argv; not owned */
     int n_images;
 };

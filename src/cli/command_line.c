@@ -309,8 +309,10 @@ static bool cli_set_entry(struct cli *cli, const struct entry *entry, const char
     if (entry->type != OF_LIBRARY)
         return types[entry->type].set(cli, entry, text) || complain_of_value(entry, text);
     struct error error;
-    return options_add(&cli->find->values, entry->name, text, &error) == SRCFIND_OK ||
-           complain("--%s", error.text);
+    const enum srcfind_status status = options_add(&cli->find->values, entry->name, text, &error);
+    cli->no_memory = status == SRCFIND_ERROR_MEMORY;
+    return status == SRCFIND_OK ||
+           (cli->no_memory ? complain("%s", error.text) : complain("--%s", error.text));
 }
 
 /* The option of a letter, a name, or the first letters of one name alone. */
@@ -496,7 +498,7 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
     }
     if (!words_are_options(argc, argv) || !read_options(argc, argv, cli) ||
         !(cli->help.topic || options_go_together(cli)))
-        return EXIT_USAGE;
+        return cli->no_memory ? EXIT_IMAGE : EXIT_USAGE;
     if (!names_file(cli))
         cli->output = NULL;
     cli->at_positions = is_given(cli, "at");

@@ -62,13 +62,13 @@ struct components {
 };
 
 /* The first island of the batch that ends before island `end`: batches limit the memory. */
-int64_t components_batch_first(const struct component_setting *dividing,
+int64_t components_batch_first(const struct component_setting *setting,
                                const struct segments *segments, int64_t end);
 
 /* Divides the islands [first, end) of segments with runs. Sets their peaks and moments, too, if the
  * user gives maps of the noise, or another image was searched. Clear the result also after an
  * error. */
-enum srcfind_status components_find(const struct component_setting *dividing,
+enum srcfind_status components_find(const struct component_setting *setting,
                                     const struct segments *segments, int64_t first, int64_t end,
                                     struct threads *threads, struct components *components,
                                     struct error *error);

@@ -65,7 +65,7 @@ struct column_entry {
 
 /* Adds the columns of those of n entries that are of this kind. */
 void columns_add_entries(struct columns *columns, const struct column_facts *facts,
-                         enum table_kind kind, const struct column_entry *entries, size_t n);
+                         enum table_kind kind, const struct column_entry *list, size_t n);
 
 /* The column of a name; -1 if there is none. */
 int columns_find(const struct columns *columns, const char *name);

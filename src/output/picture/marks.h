@@ -51,22 +51,22 @@ struct beam_mark {
 /* Makes an ellipse for each source, with axes twice its FWHM, or twice the FWHM of the beam if it
  * has no shape, and one for each Gaussian of a source of several. Without sky coordinates (wcs is
  * NULL) the ellipse surrounds the pixels. Clear the marks also after an error. Errors: memory. */
-enum srcfind_status marks_make(struct marks *marks, const struct canvas *canvas, struct wcs *wcs,
+enum srcfind_status marks_make(struct marks *marks, const struct canvas *v, struct wcs *wcs,
                                const struct result *result, struct error *error);
 void marks_clear(struct marks *marks);
 
 /* Draws the ellipses: Gaussians with thin lines, sources that were not fitted with dashed lines. */
-void marks_draw(const struct marks *marks, const struct canvas *canvas);
+void marks_draw(const struct marks *marks, const struct canvas *v);
 
 /* Makes the ellipse of the beam, as it is at the reference pixel, in the corner whose box touches
  * the fewest marks, the lower left corner first. If the box would take a third of the map, there is
  * no box, and the beam is at the lower left. Without a beam or sky coordinates there is no ellipse.
  * Errors: memory. */
 enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
-                                    const struct canvas *canvas, struct wcs *wcs,
+                                    const struct canvas *v, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error);
 
 /* Draws the beam: black on its white box, or as a line without a box. */
-void marks_draw_beam(const struct beam_mark *beam, const struct canvas *canvas);
+void marks_draw_beam(const struct beam_mark *beam, const struct canvas *v);
 
 #endif

@@ -35,6 +35,6 @@ void numbers_place(struct number *numbers, int64_t n, const struct obstacles *ob
 /* Draws the Source_id beside ellipses of sources where there is room, highest |SNR| first,
  * MOST_NUMBERS at most. Adds MARK_NUMBER to marks with a number. Errors: memory. */
 enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
-                                 const struct canvas *canvas, struct error *error);
+                                 const struct canvas *v, struct error *error);
 
 #endif
