@@ -114,6 +114,26 @@ class Columns(t.Case):
         t.run(image, "-q", "-o", self.path(name), *options, check=True)
         return self.path(name)
 
+    def test_all_are_measured(self):
+        """Rows of no kind leave a column at 0."""
+        sample = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+        at = self.path("at.csv")
+        t.run(sample, "-q", "-i", "3", "-o", at, check=True)
+        for options in (
+            [],
+            ["--fit", "--negative"],
+            ["--scales"],
+            ["--at", at],
+            ["--fit", "--at", at],
+        ):
+            path = self.path("measured.fits")
+            t.run(sample, "-q", "-i", "3", *options, "-o", path, check=True)
+            table = Table.read(path)
+            self.assertGreater(len(table), 10)
+            for name in table.colnames:
+                if table[name].dtype.kind == "f" and not name.startswith(("DC_", "Scale")):
+                    self.assertFalse(np.all(table[name] == 0), (name, options))
+
     def test_lists(self):
         """The lists of the folder are those of the command, and each can be written with --fit."""
         image = self.image()

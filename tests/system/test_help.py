@@ -39,6 +39,13 @@ def sections_of_manual():
     return dict(zip(parts[1::2], parts[2::2]))
 
 
+def names_in_manual(section):
+    """The names that the first list of a section of the manual explains."""
+    with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
+        text = re.split(r"(?m)^\.S[hs] %s\n" % section, stream.read())[1]
+    return re.findall(r"[\w-]+", " ".join(re.findall(r"(?m)^\.It Cm (.*)", text.split("\n.El")[0])))
+
+
 def entries(lines):
     """Letter, name, argument, sentence and default of lines that begin with an option."""
     return [LINE.fullmatch(line).groups("") for line in lines if line.lstrip().startswith("-")]
@@ -183,7 +190,7 @@ class Help(t.Case):
         self.assertTrue(
             values.endswith("csv, json, votable, fits, ecsv, reg, ds9, crtf, skymodel, bbs,")
         )
-        self.assertEqual(len(names), 12)
+        self.assertEqual(names, names_in_manual("FORMATS"))
         for name, text in found:
             for suffix in re.search(r"\((.*)\)", text)[1].split():
                 output = self.path("c" + suffix)
@@ -219,6 +226,9 @@ class Help(t.Case):
         needed = {name: re.findall(r"--[a-z]+", text)[-1:] for name, text in found.items()}
         values = " ".join(shown("--help=save")).split("Values: ")[1].replace(" or help", "")
         self.assertEqual(list(found), re.split(r"[, ]+", values))
+        self.assertEqual(list(found), names_in_manual("Maps"))
+        wrong = t.run(SAMPLE, "--save", "no").stderr
+        self.assertEqual(re.split(r"[, ]+", wrong.strip().split("a list of: ")[1]), list(found))
         for name, options in needed.items():
             result = t.run(SAMPLE, "-q", "--save", name, *options, "-o", self.path("c.csv"))
             if name != "picture" or os.environ.get("PICTURES"):

@@ -230,18 +230,28 @@ static void implied_options(void **state) {
     }
 }
 
-/* --save takes all maps, and the tables that have no option of their own. */
-static void names_of_maps(void **state) {
-    const char *const values[] = {
+/* The values of the first option of the command that has a type. */
+static const char *values_of(const char *wanted) {
+    static const struct {
+        const char *type, *values;
+    } options[] = {
 #define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, groups)
 #define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, groups)
 #define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, groups)        \
-    strcmp(#type, "SAVED") == 0 ? values : NULL,
+    {#type, values},
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION
 #undef COMMAND_OPTION
     };
+    size_t i = 0;
+    while (strcmp(options[i].type, wanted) != 0)
+        assert_true(++i < sizeof options / sizeof *options);
+    return options[i].values;
+}
+
+/* --save takes all maps, and the tables that have no option of their own. */
+static void names_of_maps(void **state) {
     char names[256] = "";
     (void)state;
     for (int map = 0; map < MAPS; map++) {
@@ -251,9 +261,20 @@ static void names_of_maps(void **state) {
     }
     texts_append(names, sizeof names, "%s|help", table_products[TABLE_GAUSSIANS].name);
     assert_null(srcfind_map(MAPS));
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (values[i])
-            assert_string_equal(values[i], names);
+    assert_string_equal(values_of("SAVED"), names);
+}
+
+/* --format takes all formats, by their names and other names. */
+static void names_of_formats(void **state) {
+    char names[256] = "";
+    (void)state;
+    for (int i = 0; i < n_writers; i++) {
+        texts_append(names, sizeof names, "%s|", writers[i]->format.name);
+        if (writers[i]->alias)
+            texts_append(names, sizeof names, "%s|", writers[i]->alias);
+    }
+    texts_append(names, sizeof names, "help");
+    assert_string_equal(values_of("FORMAT"), names);
 }
 
 /* A path may have any length; a copy of the options has its own, and keeps it. */
@@ -847,10 +868,10 @@ static void maps_need_files(void **state) {
     (void)state;
     assert_string_equal(srcfind_map(0), "rms");
     assert_null(srcfind_map(-1));
-    assert_null(srcfind_map(9));
+    assert_null(srcfind_map(MAPS));
     assert_string_equal(srcfind_map_suffix(0), ".fits");
-    assert_string_equal(srcfind_map(8), "picture");
-    assert_string_equal(srcfind_map_suffix(8), ".png");
+    assert_string_equal(srcfind_map(MAP_PICTURE), "picture");
+    assert_string_equal(srcfind_map_suffix(MAP_PICTURE), ".png");
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
     assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rms", "/dev/null"),
@@ -1248,6 +1269,7 @@ int main(void) {
         cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
         cmocka_unit_test(names_of_maps),
+        cmocka_unit_test(names_of_formats),
         cmocka_unit_test(paths_of_any_length),
         cmocka_unit_test(lists_of_files),
         cmocka_unit_test(positions_that_are_given),
