@@ -606,10 +606,14 @@ class MeasureIn(t.Case):
                 )
 
     def test_wide_sources(self):
-        """Those of scales keep their flux, of which local background has a part."""
+        """Those of scales keep their flux, of which local background has a part, also behind a
+        source of two Gaussians."""
         rows, columns = np.mgrid[:400, :400]
         halo = 8 * np.exp(-((columns - 200) ** 2 + (rows - 190) ** 2) * FWHM**2 / 2 / 45**2)
-        point = np.exp(-((columns - 215) ** 2 + (rows - 200) ** 2) * FWHM**2 / 2 / 25)
+        point, *pair = (
+            np.exp(-((columns - x) ** 2 + (rows - y) ** 2) * FWHM**2 / 2 / 25)
+            for x, y in ((215, 200), (60, 50), (64, 52))
+        )
         k = np.fft.fftfreq(400)
         noise = [
             np.fft.ifft2(
@@ -621,7 +625,9 @@ class MeasureIn(t.Case):
         deep, plane = (
             self.write(
                 name,
-                (factor * (halo + 40 * point) + image / image.std()).astype(np.float32),
+                (factor * (halo + 40 * (point + sum(pair))) + image / image.std()).astype(
+                    np.float32
+                ),
                 header(),
             )
             for name, factor, image in (("a.fits", 1, noise[0]), ("b.fits", 0.5, noise[1]))
@@ -629,12 +635,14 @@ class MeasureIn(t.Case):
         found, sources = self.rows(deep, "-i", "3", "--local", "--scales", "--measure-in", plane)
         wide = max(sources.values(), key=lambda row: row["Total_flux"])
         self.assertGreaterEqual(wide["Scale"], 2)
+        self.assertIn("M", [row["S_Code"] for row in sources.values()])
         for row in found:
             if row["Source_id"] == wide["Source_id"]:
                 self.assertAlmostEqual(row["Total_flux"], 0.5 * 8 * (45 / 5) ** 2, delta=25)
 
     def test_mask(self):
-        """Masked pixels are blank in all planes."""
+        """Masked pixels are blank in all planes; pixels that are blank in one plane are not blank in
+        the next."""
         plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
         pixels = np.ones((SIZE, SIZE), np.float32)
         pixels[:70] = 0
@@ -653,6 +661,12 @@ class MeasureIn(t.Case):
         found, _ = self.rows(self.deep, "-i", "3", "--mask", mask, "--measure-in", plane)
         for row, alike in zip(found, expected, strict=True):
             self.assertEqual({**row, "Image": ""}, {**alike, "Image": ""})
+        blank[:] = np.nan
+        empty = self.write("empty.fits", blank, header())
+        both, _ = self.rows(
+            self.deep, "-i", "3", "--mask", mask, "--measure-in", f"{empty},{plane}"
+        )
+        self.assertEqual([row for row in both if row["Image"] == plane], found)
 
     def test_at(self):
         """The entries of --at have rows, too, by their numbers; with --at-all those outside have
