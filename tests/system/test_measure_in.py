@@ -668,6 +668,21 @@ class MeasureIn(t.Case):
         )
         self.assertEqual([row for row in both if row["Image"] == plane], found)
 
+    def test_blank_value(self):
+        """--blank holds in planes, too."""
+        pixels = self.sky(5, self.peaks, 1)
+        expected, found = (
+            self.rows(self.deep, "-i", "3", "--blank", "0", "--measure-in", path)[0]
+            for path in (
+                self.write(
+                    name, np.pad(pixels[:, 70:], ((0, 0), (70, 0)), constant_values=value), header()
+                )
+                for name, value in (("nan.fits", np.nan), ("zero.fits", 0))
+            )
+        )
+        for row, alike in zip(found, expected, strict=True):
+            self.assertEqual({**row, "Image": ""}, {**alike, "Image": ""})
+
     def test_at(self):
         """The entries of --at have rows, too, by their numbers; with --at-all those outside have
         flag 512."""
