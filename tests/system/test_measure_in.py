@@ -572,6 +572,15 @@ class MeasureIn(t.Case):
         self.assertEqual(
             [{**row, "Image": ""} for row in found], [{**row, "Image": ""} for row in expected]
         )
+        deep = self.write(
+            "mjy.fits", 1000 * fits.getdata(self.deep).astype(float), header(BUNIT="mJy/beam")
+        )
+        found, _ = self.rows(
+            deep, "-i", "3", "--measure-in", self.write("bare.fits", 1000 * pixels, bare)
+        )
+        for row, alike in zip(found, expected, strict=True):
+            self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-5)
+            self.assertAlmostEqual(row["Peak_flux"] / alike["Peak_flux"], 1000, delta=1e-2)
         self.assert_error(
             1,
             "the unit is K, and that of the image is Jy/beam: convert it",
