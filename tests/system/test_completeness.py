@@ -1178,6 +1178,20 @@ class Completeness(t.Case):
             os.remove(self.path("m.%s%s" % (part, end)))
         return files
 
+    def test_no_output_replaces_the_merged_table(self):
+        table = self.path("m.completeness.csv")
+        self.assert_error(
+            2,
+            "report and merged table of completeness would both write %s: name another" % table,
+            self.sky("a.fits"),
+            self.sky("b.fits", seed=2),
+            "--completeness=5",
+            "--merge",
+            self.path("m.csv"),
+            "--report",
+            table,
+        )
+
     def test_merged_table_that_cannot_be_written(self):
         """The merged catalogue is written, and the exit status says that a table is not."""
         os.mkdir(self.path("m.completeness.csv"))
