@@ -17,7 +17,6 @@ struct srcfind_catalogue *catalogue_create(void) {
     options_default(&all->result.options);
     all->made[TABLE_OF_SOURCES] = sources;
     sources->all = all;
-    options_default(&all->result.options);
     catalogue_complete(sources);
     return sources;
 }

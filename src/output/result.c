@@ -65,7 +65,6 @@ void result_clear(struct result *result) {
     free(result->injections.all);
     free(result->origin.header);
     free(result->notes);
-    options_clear(&result->options);
     image_clear_metadata(&result->image);
     noise_map_clear(&result->noise);
     noise_map_clear(&result->detection_noise);

@@ -1178,7 +1178,7 @@ class At(t.Case):
             self.assertEqual(self.rows(self.image, path, "--fit"), [])
 
     def test_many_rows(self):
-        """Most of them elsewhere on the sky."""
+        """Most of them elsewhere on the sky; each has its own shape."""
         n = 30000 if t.SANITIZED else 200000
         ra, dec = self.random.uniform(0, 360, n), np.degrees(
             np.arcsin(self.random.uniform(-1, 1, n))
@@ -1187,20 +1187,27 @@ class At(t.Case):
         ra[inside], dec[inside] = 150 + self.random.uniform(
             -0.02, 0.02, 500
         ), 2 + self.random.uniform(-0.02, 0.02, 500)
+        major = self.random.uniform(0, 2, n) * self.ARCSEC / 3600
+        columns = {
+            "RA": ra,
+            "DEC": dec,
+            "DC_Maj": major,
+            "DC_Min": major / 2,
+            "DC_PA": self.random.uniform(0, 180, n),
+        }
         path = self.path("many.csv")
         np.savetxt(
             path,
-            np.column_stack([ra, dec]),
+            np.column_stack(list(columns.values())),
             fmt="%.17g",
             delimiter=",",
-            header="RA,DEC",
+            header=",".join(columns),
             comments="",
         )
         few = self.catalogue(
             "few.csv",
             Source_id=np.sort(inside) + 1,
-            RA=ra[np.sort(inside)],
-            DEC=dec[np.sort(inside)],
+            **{name: values[np.sort(inside)] for name, values in columns.items()},
         )
         for options in ([], ["--fit"]):
             lines = self.text(self.image, path, *options).splitlines()

@@ -216,6 +216,17 @@ class Columns(t.Case):
             "Peak_flux:mJy/beam",
         )
 
+    def test_nothing_is_left_beside_no_catalogue(self):
+        """Maps and tables are written before the catalogue, and removed if it cannot be written."""
+        image = self.image()
+        with open(self.path("c.gaussians.csv"), "w", encoding="ascii") as stream:
+            stream.write("Source_id,Isl_id,Gaus_id,")
+        options = "--fit", "--save", "gaussians,rms", "-o", self.path("c.csv")
+        self.assert_error(
+            1, "cannot be converted to K", image, "--columns", "Total_flux:K", *options
+        )
+        self.assertEqual(os.listdir(self.directory.name), ["image.fits"])
+
     def test_numbers_alone(self):
         """Rows of numbers alone, of any number of bytes, are whole: over several blocks, and
         whatever is left of the last row."""

@@ -1072,6 +1072,8 @@ class Completeness(t.Case):
                     if change == {"Left": 0}
                     else wrong,
                 )
+                with open(self.path("m.completeness.csv"), "w", encoding="ascii") as stream:
+                    stream.write("Kind,Width,Low,High,Injected,\n")  # of an earlier run
                 result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
                 self.assertEqual(
                     [
@@ -1177,6 +1179,20 @@ class Completeness(t.Case):
                 files.append(stream.read())
             os.remove(self.path("m.%s%s" % (part, end)))
         return files
+
+    def test_no_output_replaces_the_merged_table(self):
+        table = self.path("m.completeness.csv")
+        self.assert_error(
+            2,
+            "report and merged table of completeness would both write %s: name another" % table,
+            self.sky("a.fits"),
+            self.sky("b.fits", seed=2),
+            "--completeness=5",
+            "--merge",
+            self.path("m.csv"),
+            "--report",
+            table,
+        )
 
     def test_merged_table_that_cannot_be_written(self):
         """The merged catalogue is written, and the exit status says that a table is not."""

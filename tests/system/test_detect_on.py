@@ -972,6 +972,20 @@ class Scales(t.Case):
                 )
 
     @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device_and_blanks(self):
+        """Where FILE has blank pixels, the noise of IMAGE is found twice: the device then has
+        IMAGE again."""
+        pixels = self.pixels.copy()
+        pixels[:60] = np.nan
+        blank = self.image("blank.fits", pixels)
+        environment = {"SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": "1"}
+        for options in ("-i", "3", "--fit"), SCALES:
+            images = [self.true, "--detect-on", blank, *options]
+            expected = self.csv(*images, "--cpu")
+            self.assertGreater(expected.count("\n"), 20)
+            self.assertEqual(self.csv(*images, "--gpu", **environment), expected)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_lost_device(self):
         """Whichever search loses the device, the CPU does all again."""
         options = [self.true, "--detect-on", self.flat, "--scales=2,4", "-i", "3"]

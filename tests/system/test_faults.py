@@ -407,17 +407,26 @@ class Faults(FaultCase):
         self.assertGreater(n_alone, 0)
 
     def test_map_that_changes(self):
-        """Whichever of the files it is, and whenever."""
+        """Whichever of the files it is, and whenever; also another image."""
         options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
-        for n in range(1, MOST_CALLS):
-            result, written, happened = self.run_faulty(
-                [self.small_image(), *self.given(), *options], "change:%d" % n
-            )
-            if not happened:
-                break
-            self.assertEqual([result.returncode, written], [1, {}], n)
-            self.assertIn("was changed while it was read", result.stderr)
-        self.assertGreater(n, 12)
+
+        def other():
+            return self.write("on.fits", t.noise(*SMALL, n_sources=12), t.sky_header())
+
+        for given, least in (
+            (self.given, 12),
+            (lambda: ["--detect-on", other()], 5),
+            (lambda: ["--measure-in", other()], 5),
+        ):
+            for n in range(1, MOST_CALLS):
+                result, written, happened = self.run_faulty(
+                    [self.small_image(), *given(), *options], "change:%d" % n
+                )
+                if not happened:
+                    break
+                self.assertEqual([result.returncode, written], [1, {}], n)
+                self.assertIn("was changed while it was read", result.stderr)
+            self.assertGreater(n, least)
 
     def test_image_that_changes_before_its_map(self):
         """The map is not that of another image."""

@@ -453,6 +453,15 @@ class Formats(t.Case):
             with open(self.path("out/image.fits"), "rb") as stream:
                 self.assertEqual(stream.read(), before)
 
+    def test_no_table_replaces_an_image(self):
+        """This is said before the image is searched, and nothing is written."""
+        image, out = self.image(), self.path("out/")
+        os.mkdir(out)
+        other = self.write("out/image.gaussians.fits", t.noise(40, 40))
+        result = t.run(image, "-f", "fits", "-o", out, "--fit", "--save", "gaussians,rms")
+        self.assertEqual([result.returncode, os.listdir(out)], [2, [os.path.basename(other)]])
+        self.assertIn("the table of Gaussians of %s would replace this file" % image, result.stderr)
+
     def test_no_bytes_on_a_terminal(self):
         leader, follower = os.openpty()
         result = subprocess.run(

@@ -572,6 +572,15 @@ class MeasureIn(t.Case):
         self.assertEqual(
             [{**row, "Image": ""} for row in found], [{**row, "Image": ""} for row in expected]
         )
+        deep = self.write(
+            "mjy.fits", 1000 * fits.getdata(self.deep).astype(float), header(BUNIT="mJy/beam")
+        )
+        found, _ = self.rows(
+            deep, "-i", "3", "--measure-in", self.write("bare.fits", 1000 * pixels, bare)
+        )
+        for row, alike in zip(found, expected, strict=True):
+            self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-5)
+            self.assertAlmostEqual(row["Peak_flux"] / alike["Peak_flux"], 1000, delta=1e-2)
         self.assert_error(
             1,
             "the unit is K, and that of the image is Jy/beam: convert it",
@@ -606,10 +615,14 @@ class MeasureIn(t.Case):
                 )
 
     def test_wide_sources(self):
-        """Those of scales keep their flux, of which local background has a part."""
+        """Those of scales keep their flux, of which local background has a part, also behind a
+        source of two Gaussians."""
         rows, columns = np.mgrid[:400, :400]
         halo = 8 * np.exp(-((columns - 200) ** 2 + (rows - 190) ** 2) * FWHM**2 / 2 / 45**2)
-        point = np.exp(-((columns - 215) ** 2 + (rows - 200) ** 2) * FWHM**2 / 2 / 25)
+        point, *pair = (
+            np.exp(-((columns - x) ** 2 + (rows - y) ** 2) * FWHM**2 / 2 / 25)
+            for x, y in ((215, 200), (60, 50), (64, 52))
+        )
         k = np.fft.fftfreq(400)
         noise = [
             np.fft.ifft2(
@@ -621,7 +634,9 @@ class MeasureIn(t.Case):
         deep, plane = (
             self.write(
                 name,
-                (factor * (halo + 40 * point) + image / image.std()).astype(np.float32),
+                (factor * (halo + 40 * (point + sum(pair))) + image / image.std()).astype(
+                    np.float32
+                ),
                 header(),
             )
             for name, factor, image in (("a.fits", 1, noise[0]), ("b.fits", 0.5, noise[1]))
@@ -629,12 +644,14 @@ class MeasureIn(t.Case):
         found, sources = self.rows(deep, "-i", "3", "--local", "--scales", "--measure-in", plane)
         wide = max(sources.values(), key=lambda row: row["Total_flux"])
         self.assertGreaterEqual(wide["Scale"], 2)
+        self.assertIn("M", [row["S_Code"] for row in sources.values()])
         for row in found:
             if row["Source_id"] == wide["Source_id"]:
                 self.assertAlmostEqual(row["Total_flux"], 0.5 * 8 * (45 / 5) ** 2, delta=25)
 
     def test_mask(self):
-        """Masked pixels are blank in all planes."""
+        """Masked pixels are blank in all planes; pixels that are blank in one plane are not blank in
+        the next."""
         plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
         pixels = np.ones((SIZE, SIZE), np.float32)
         pixels[:70] = 0
@@ -651,6 +668,27 @@ class MeasureIn(t.Case):
             self.write("blank.fits", blank, header()),
         )
         found, _ = self.rows(self.deep, "-i", "3", "--mask", mask, "--measure-in", plane)
+        for row, alike in zip(found, expected, strict=True):
+            self.assertEqual({**row, "Image": ""}, {**alike, "Image": ""})
+        blank[:] = np.nan
+        empty = self.write("empty.fits", blank, header())
+        both, _ = self.rows(
+            self.deep, "-i", "3", "--mask", mask, "--measure-in", f"{empty},{plane}"
+        )
+        self.assertEqual([row for row in both if row["Image"] == plane], found)
+
+    def test_blank_value(self):
+        """--blank holds in planes, too."""
+        pixels = self.sky(5, self.peaks, 1)
+        expected, found = (
+            self.rows(self.deep, "-i", "3", "--blank", "0", "--measure-in", path)[0]
+            for path in (
+                self.write(
+                    name, np.pad(pixels[:, 70:], ((0, 0), (70, 0)), constant_values=value), header()
+                )
+                for name, value in (("nan.fits", np.nan), ("zero.fits", 0))
+            )
+        )
         for row, alike in zip(found, expected, strict=True):
             self.assertEqual({**row, "Image": ""}, {**alike, "Image": ""})
 

@@ -74,6 +74,17 @@ class Names(t.Case):
             ["P1/mosaic.csv", "P1/mosaic.rms.fits", "P2/mosaic.csv", "P2/mosaic.rms.fits"],
         )
 
+    def test_folders_are_made_for_maps_and_tables_alone(self):
+        """Without -o they are in the current directory, in folders of their images."""
+        os.mkdir(self.path("here"))
+        for name in "rms.fits", "gaussians.csv":
+            images = [os.path.join("..", image) for image in NAMES[:2]]
+            saved = "--save", name.split(".")[0], "--fit", "--merge", "m.csv"
+            self.run_here(*images, *saved, cwd=self.path("here"), check=True)
+            for folder in "P1", "P2":
+                self.assertEqual(files(self.path("here/" + folder)), ["mosaic." + name])
+                shutil.rmtree(self.path("here/" + folder))
+
     def test_own_maps_do_not_count(self):
         """They are skipped, and so change no name."""
         for name in NAMES[:2]:

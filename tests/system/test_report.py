@@ -320,7 +320,8 @@ class Report(t.Case):
         again(1)
 
     def test_does_again_what_others_replaced(self):
-        """A run with another report, or with none, that wrote the same catalogues or maps."""
+        """A run with another report, or with none, that wrote the same catalogues, maps or
+        tables."""
 
         def contents():
             return {
@@ -355,6 +356,14 @@ class Report(t.Case):
             self.run_reported(*self.images, "--skip-existing", "--save", "rms"), 0, 0, 3
         )
         os.remove(os.path.join(self.out, "0.json"))
+        self.assertEqual(contents(), first)
+        tables = "--fit", "--save", "gaussians"
+        self.run_reported(*self.images, *tables, check=True)
+        first = contents()
+        t.run(self.images[1], "-q", "-o", self.path("t/"), "-n", "20", *tables, check=True)
+        os.replace(self.path("t/1.gaussians.csv"), os.path.join(self.out, "1.gaussians.csv"))
+        self.assertNotEqual(contents(), first)
+        self.assert_run(self.run_reported(*self.images, "--skip-existing", *tables), 0, 0, 3)
         self.assertEqual(contents(), first)
 
     def test_one_report_for_two_directories(self):

@@ -1095,7 +1095,8 @@ static enum srcfind_status write_as(struct srcfind *finder, const struct srcfind
     return status;
 }
 
-/* Formats that have columns of their own do not leave chosen ones out silently. */
+/* Formats that have columns of their own do not leave chosen ones out silently. A second choice
+ * replaces the first one, which is freed. */
 static void chosen_columns(void **state) {
     static const char *const own[] = {"reg", "crtf", "table", "skymodel"};
     struct random r = {2};
@@ -1116,6 +1117,11 @@ static void chosen_columns(void **state) {
         assert_int_equal(write_as(finder, table, own[i]), SRCFIND_ERROR_OPTIONS);
         assert_non_null(strstr(srcfind_message(finder), " has columns of its own: choose csv"));
     }
+    assert_int_equal(srcfind_catalogue_select(finder, c, "no_such", &table), SRCFIND_ERROR_OPTIONS);
+    assert_int_equal(write_as(finder, table, "csv"), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_select(finder, c, "Isl_id,N_pix", &table), SRCFIND_OK);
+    assert_string_equal(srcfind_catalogue_column(table, 0)->name, "Isl_id");
+    assert_non_null(srcfind_catalogue_column(table, 1));
     srcfind_catalogue_destroy(c);
     srcfind_destroy(finder);
     picture_free(&p);
