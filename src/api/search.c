@@ -360,9 +360,6 @@ enum srcfind_status search_run(const struct search *search) {
 }
 
 enum srcfind_status search_at(const struct search *search, const struct positions *positions) {
-    struct detection *detection = &search->views->measure.detection;
     struct backend_search b = {.search = search, .positions = positions};
-    detection->threshold = detection->island = NO_THRESHOLD;
-    detection->keep_runs = false;
     return run(&b);
 }

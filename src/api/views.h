@@ -11,7 +11,7 @@ struct views {
     struct view measure;
     struct view other; /* where islands are found, with --detect-on; else they are in `measure` */
     bool are_two;
-    struct blanks *blanks; /* of two images; else NULL */
+    struct blanks *blanks; /* of the images and maps together; NULL: the image is alone */
 };
 
 /* The view in which islands are found. */
