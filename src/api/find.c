@@ -108,15 +108,14 @@ enum srcfind_status find_sources(const struct search *search) {
 static enum srcfind_status measure_completeness(const struct search *search,
                                                 struct result *result) {
     const double start = clock_seconds();
-    struct search_report report =
-        *search->report; /* the trials do not add to the times of the search */
+    struct search_report report = {.run = search->report->run}; /* of the trials alone */
     struct search trials = *search;
     trials.report = &report;
     const enum srcfind_status status = completeness_measure(&trials, &result->injections);
     const struct srcfind_background *b = &search->views->measure.result.background;
     const double pixel = result->image.pixel_area;
     result->injections.area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
-    result->timings.completeness = clock_seconds() - start;
+    search->report->timings.completeness = clock_seconds() - start;
     return status;
 }
 
@@ -124,11 +123,7 @@ static enum srcfind_status measure_completeness(const struct search *search,
 static void give_results(const struct search *search, enum srcfind_status status,
                          struct result *result) {
     struct views *views = search->views;
-    const struct srcfind_timings *t = &search->report->timings;
-    const double open = result->timings.open, completeness = result->timings.completeness;
-    result->timings = *t;
-    result->timings.open = open;
-    result->timings.completeness = completeness;
+    result->timings = search->report->timings;
     result->run = search->report->run;
     result->quality.widest_left_out = search->report->widest_left_out;
     result->background = views->measure.result.background;
@@ -144,7 +139,8 @@ static void give_results(const struct search *search, enum srcfind_status status
 static enum srcfind_status search_input(struct srcfind *finder, const struct input *input,
                                         struct sampled *sample, struct result *result) {
     struct views views = views_of_input(input, &result->image, &finder->options, result->blanks);
-    struct search_report report = {.run.threads = finder->options.threads};
+    struct search_report report = {.timings.open = result->timings.open,
+                                   .run.threads = finder->options.threads};
     const struct search search = {.finder = finder,
                                   .options = &finder->options,
                                   .views = &views,
