@@ -230,7 +230,9 @@ static enum srcfind_status open_file(struct plane_work *m, const char *given, ch
                          path + path_directory(path));
     if (access(path, F_OK) != 0 && m->finder->options.measure_in.n > 1)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: there is no such file: a comma in a path is written twice", path);
+                         "%s: there is no such file: paths stand between commas, and a comma in a "
+                         "path is written twice",
+                         path);
     enum srcfind_status status = image_open_file(&m->file, path, m->choice.hdu, &m->of_file, error);
     if (status == SRCFIND_OK)
         status = measure_file(m);

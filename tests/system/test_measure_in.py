@@ -952,7 +952,7 @@ class MeasureIn(t.Case):
         self.assertEqual(result.returncode, 1)
         self.assert_error(
             1,
-            "a: there is no such file: a comma in a path is written twice",
+            "a: there is no such file: paths stand between commas, and a comma in a path is written twice",
             self.deep,
             "--measure-in",
             "a,b.fits",
