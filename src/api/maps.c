@@ -32,7 +32,7 @@
 #include "output/save.h"
 
 #define MAP(id, name, suffix, quantity, has_unit, needs, about) {quantity, has_unit},
-#define TABLE(id, name, what, kind, extension, columns)
+#define TABLE(id, name, what, columns)
 static const struct {
     enum quantity quantity;
     bool has_unit; /* BUNIT is the unit of the image */

@@ -7,11 +7,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/ascii.h"
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/srcfind_map.h"
 #include "output/picture/png.h"
 #include "output/products.h"
+#include "output/table.h"
 
 /* --- whether srcfind wrote a file --- */
 
@@ -57,6 +59,7 @@ static bool has_columns(const char *path, const char *first, const struct table_
 /* Whether a file is a table as srcfind writes it. */
 static bool is_own_table(const char *path, const struct writer *writer,
                          const struct table_product *table) {
+    const char *rows = table_words[table->kind].rows;
     char text[OVERLAP];
     if (writer == &csv_writer)
         return has_columns(path, "", table);
@@ -64,14 +67,16 @@ static bool is_own_table(const char *path, const struct writer *writer,
         return has_texts(path, writer->ends.first, "\n#   srcfind: ") &&
                has_columns(path, writer->ends.first, table);
     if (writer == &fits_writer) {
-        snprintf(text, sizeof text, "EXTNAME = '%s", table->extension);
+        snprintf(text, sizeof text, "EXTNAME = '%s", rows);
+        for (char *c = text; *c; c++)
+            *c = ascii_upper(*c);
         return has_texts(path, "SIMPLE  =", text) && has_texts(path, NULL, "SRCFIND = '");
     }
     if (writer == &json_writer) {
-        snprintf(text, sizeof text, "\n\"%s\":[", table->kind);
+        snprintf(text, sizeof text, "\n\"%s\":[", rows);
         return has_texts(path, writer->ends.first, text);
     }
-    snprintf(text, sizeof text, "<TABLE name=\"%s\"", table->kind);
+    snprintf(text, sizeof text, "<TABLE name=\"%s\"", rows);
     return has_texts(path, writer->ends.first, text) &&
            has_texts(path, NULL, "<PARAM name=\"srcfind\"");
 }

@@ -45,12 +45,7 @@ static const char *table_format(const struct targets *targets) {
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                        const struct targets *targets, enum table_id table,
                                        const char *path) {
-    const struct srcfind_catalogue *rows =
-        table == TABLE_GAUSSIANS      ? srcfind_catalogue_gaussians(catalogue)
-        : table == TABLE_PLANES       ? srcfind_catalogue_planes(catalogue)
-        : table == TABLE_COMPLETENESS ? srcfind_catalogue_completeness(catalogue)
-        : table == TABLE_INJECTIONS   ? catalogue_table(catalogue, TABLE_OF_INJECTIONS)
-                                      : srcfind_catalogue_reliability(catalogue);
+    const struct srcfind_catalogue *rows = catalogue_table(catalogue, table_products[table].kind);
     return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");
 }

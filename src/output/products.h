@@ -2,9 +2,11 @@
 #ifndef PRODUCTS_H
 #define PRODUCTS_H
 
+#include "output/columns.h"
+
 /* In the order of products.inc: srcfind_map(i) is that of enum map. */
 #define MAP(id, name, suffix, quantity, has_unit, needs, about) MAP_##id,
-#define TABLE(id, name, what, kind, extension, columns)
+#define TABLE(id, name, what, columns)
 enum map {
 #include "output/products.inc"
     MAPS
@@ -13,7 +15,7 @@ enum map {
 #undef TABLE
 
 #define MAP(id, name, suffix, quantity, has_unit, needs, about)
-#define TABLE(id, name, what, kind, extension, columns) TABLE_##id,
+#define TABLE(id, name, what, columns) TABLE_##id,
 enum table_id {
 #include "output/products.inc"
     TABLES
@@ -30,9 +32,9 @@ extern const struct map_product {
 } map_products[MAPS];
 
 extern const struct table_product {
-    const char *name, *what;      /* messages call it so */
-    const char *kind, *extension; /* JSON and VOTable, and FITS, call its rows so */
-    const char *columns;          /* the first ones, as CSV has them */
+    const char *name, *what; /* messages call it so */
+    enum table_kind kind;    /* of its rows */
+    const char *columns;     /* the first ones, as CSV has them */
 } table_products[TABLES];
 
 #endif
