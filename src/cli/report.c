@@ -4,7 +4,7 @@
  *    plane; it is current if version, options (digest.c), image file and outputs are unchanged.
  * 2. --skip-existing asks report_allows_skipping: only images with a current row are skipped.
  * 3. report_begin rewrites the file without the rows of images that are searched again. The new
- * file is complete and locked before it takes the old one's name.
+ *    file is complete and locked before it takes the old one's name.
  * 4. report_add appends a row. A row that could not be written whole is cut off again.
  *
  * Rows without a newline at their end, and rows before a second header, do not count. */
