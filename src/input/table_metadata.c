@@ -52,7 +52,7 @@ bool table_metadata_set_option(struct table_file *table, const char *name, const
             return false;
         options_default(table->options);
     }
-    return options_set(table->options, name, value, &ignored) != SRCFIND_ERROR_MEMORY;
+    return options_restore(table->options, name, value, &ignored) != SRCFIND_ERROR_MEMORY;
 }
 
 bool table_metadata_set_options(struct table_file *table, const char *json, size_t length) {

@@ -22,7 +22,8 @@ const struct table_metadata *table_metadata_describe(int i);
 /* Sets what has this name from a text; names and numbers that are none are left out. */
 bool table_metadata_set(struct table_file *table, const char *name, const char *text);
 
-/* Sets an option that the catalogue was made with; one that is not known is left out. */
+/* Sets an option that the catalogue was made with; one that is not known is left out. No file that
+ * the option names is opened. */
 bool table_metadata_set_option(struct table_file *table, const char *name, const char *value);
 
 /* Sets all options of an object of JSON. A text that is no such object is left out. */

@@ -1,13 +1,14 @@
 /* The options of a search, by their names.
  *
  * options.inc gives each option a type and a member of struct options. A type has two functions:
- * `parse` reads a text as the command line has it, `print` writes the text that parse takes. Paths
- * are texts of their own, which options_set copies; lists of files are read by path_list.c.
+ * `parse` reads a text as the command line has it, `print` writes the text that parse takes. A path
+ * is a text of its own, which options_set copies; path_list.c reads lists of files.
  *
  * What always holds: options that were set by default are valid; an error leaves them unchanged;
- * what options_get writes, options_set takes. A member that is not given has a value that no text
- * gives (0, NaN, "" or a NOT_GIVEN), so that defaults that depend on other options are found by
- * functions: options_deblend, options_group, ... options_check compares options with each other. */
+ * what options_get writes, options_set and options_restore take. A member that is not given has a
+ * value that no text gives (0, NaN, "" or a NOT_GIVEN). Some defaults depend on other options:
+ * options_deblend, options_group and others give them. options_check compares options with each
+ * other. */
 #include "options/options.h"
 
 #include <ctype.h>
@@ -498,16 +499,27 @@ static void free_text(const char *text) {
         free((void *)text);
 }
 
+/* Copies the path of one option that *copy borrows. */
+static bool copy_path(const struct entry *e, struct options *copy) {
+    const char **text = member_of(e, copy), *own = own_text(*text);
+    *text = own ? own : "";
+    return own;
+}
+
+static bool copy_paths(const struct entry *e, struct options *copy) {
+    struct path_list *list = member_of(e, copy);
+    const struct path_list borrowed = *list;
+    return path_list_copy(list, &borrowed);
+}
+
 bool options_copy(struct options *copy, const struct options *options) {
+    bool ok = true;
     *copy = *options;
-    bool ok = path_list_copy(&copy->measure_in, &options->measure_in);
-    for (int i = 0; i < ENTRIES; i++) {
-        if (entries[i].type != PATH)
-            continue;
-        const char **text = member_of(&entries[i], copy), *own = own_text(*text);
-        *text = own ? own : "";
-        ok = ok && own;
-    }
+    for (int i = 0; i < ENTRIES; i++)
+        if (entries[i].type == PATH)
+            ok = copy_path(&entries[i], copy) && ok;
+        else if (entries[i].type == PATHS)
+            ok = copy_paths(&entries[i], copy) && ok;
     return ok;
 }
 
@@ -515,7 +527,8 @@ void options_clear(struct options *options) {
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].type == PATH)
             free_text(*(const char **)member_of(&entries[i], options));
-    path_list_clear(&options->measure_in);
+        else if (entries[i].type == PATHS)
+            path_list_clear(member_of(&entries[i], options));
     *options = (struct options){0};
 }
 
@@ -531,10 +544,11 @@ static enum srcfind_status take_path(const struct entry *e, struct options *from
     return SRCFIND_OK;
 }
 
-static enum srcfind_status set_paths(const struct entry *e, const char *value,
+static enum srcfind_status set_paths(const struct entry *e, const char *value, bool opens_lists,
                                      struct options *options, struct error *error) {
     struct path_list *list = member_of(e, options), paths = {0};
-    const enum srcfind_status status = path_list_add(&paths, e->shown.name, value, error);
+    const enum srcfind_status status =
+        path_list_add(&paths, e->shown.name, value, opens_lists, error);
     if (status == SRCFIND_OK) {
         path_list_clear(list);
         *list = paths;
@@ -544,8 +558,8 @@ static enum srcfind_status set_paths(const struct entry *e, const char *value,
     return status;
 }
 
-enum srcfind_status options_set(struct options *options, const char *name, const char *value,
-                                struct error *error) {
+static enum srcfind_status set_option(struct options *options, const char *name, const char *value,
+                                      bool opens_lists, struct error *error) {
     const struct entry *e = options_find(name);
     struct options changed = *options;
     if (!e)
@@ -553,7 +567,7 @@ enum srcfind_status options_set(struct options *options, const char *name, const
     if (!value && e->shown.argument && *e->shown.argument != '[')
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
     if (e->type == PATHS)
-        return set_paths(e, value, options, error);
+        return set_paths(e, value, opens_lists, options, error);
     if (parse_entry(e, value, &changed)) {
         if (e->type == PATH)
             return take_path(e, &changed, options, error);
@@ -569,11 +583,22 @@ enum srcfind_status options_set(struct options *options, const char *name, const
                      wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }
 
+enum srcfind_status options_set(struct options *options, const char *name, const char *value,
+                                struct error *error) {
+    return set_option(options, name, value, true, error);
+}
+
+enum srcfind_status options_restore(struct options *options, const char *name, const char *value,
+                                    struct error *error) {
+    return set_option(options, name, value, false, error);
+}
+
 enum srcfind_status options_add(struct options *options, const char *name, const char *value,
                                 struct error *error) {
     const struct entry *e = options_find(name);
-    return e && e->type == PATHS && value ? path_list_add(member_of(e, options), name, value, error)
-                                          : options_set(options, name, value, error);
+    return e && e->type == PATHS && value
+               ? path_list_add(member_of(e, options), name, value, true, error)
+               : options_set(options, name, value, error);
 }
 
 bool options_deblend(const struct options *options) {
@@ -671,8 +696,10 @@ const char *options_get(const struct options *options, const char *name, char te
     if (!e)
         return NULL;
     const void *member = (const char *)options + e->offset;
-    if (e->type == PATHS)
-        return options->measure_in.n > 0 ? options->measure_in.text : "";
+    if (e->type == PATHS) {
+        const struct path_list *list = member;
+        return list->n > 0 ? list->text : "";
+    }
     if (e->type == PATH)
         return *(const char *const *)member;
     if (e->type == CHOICE)

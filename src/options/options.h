@@ -112,6 +112,11 @@ enum srcfind_status options_set(struct options *options, const char *name, const
 enum srcfind_status options_add(struct options *options, const char *name, const char *value,
                                 struct error *error);
 
+/* The same as options_set, from a text that options_get wrote into a file. Nobody may have looked
+ * at the file: a path that begins with @ is a path as others, and no list file is opened. */
+enum srcfind_status options_restore(struct options *options, const char *name, const char *value,
+                                    struct error *error);
+
 /* Checks the options against each other. */
 enum srcfind_status options_check(const struct options *options, struct error *error);
 

@@ -105,7 +105,7 @@ static void drop_from(struct path_list *list, int64_t n) {
 }
 
 static enum srcfind_status add_all(struct path_list *list, const char *option, const char *text,
-                                   struct error *error) {
+                                   bool opens_lists, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     for (bool more = true; more && status == SRCFIND_OK;) {
         const char *end = end_of(text);
@@ -115,7 +115,7 @@ static enum srcfind_status add_all(struct path_list *list, const char *option, c
                              "comma in a path is written twice",
                              option);
         char *path = copy_path(text, end);
-        if (path && *path == '@') {
+        if (opens_lists && path && *path == '@') {
             status = add_file(list, option, path + 1, error);
             free(path);
         } else {
@@ -128,9 +128,9 @@ static enum srcfind_status add_all(struct path_list *list, const char *option, c
 }
 
 enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
-                                  struct error *error) {
+                                  bool opens_lists, struct error *error) {
     const int64_t before = list->n;
-    enum srcfind_status status = add_all(list, option, text, error);
+    enum srcfind_status status = add_all(list, option, text, opens_lists, error);
     if (status == SRCFIND_OK && !write_text(list))
         status = error_memory(error, ADDING);
     if (status != SRCFIND_OK)

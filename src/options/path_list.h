@@ -14,11 +14,12 @@ struct path_list {
     char *text; /* as path_list_add takes it; NULL without a path */
 };
 
-/* Adds the paths of a text: commas stand between paths, a comma in a path is written twice, and
- * @LIST stands for the paths in the file LIST, one on each line. A path that begins with @ is
- * written ./@. On an error, whose message begins with the option's name, the list is unchanged. */
+/* Adds the paths of a text: commas stand between paths, and a comma in a path is written twice.
+ * With `opens_lists`, @LIST stands for the paths in the file LIST, one on each line, and a path
+ * that begins with @ is written ./@; else no file is opened. On an error, whose message begins with
+ * the option's name, the list is unchanged. */
 enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
-                                  struct error *error);
+                                  bool opens_lists, struct error *error);
 
 /* False where memory ran out: the copy is then empty. */
 bool path_list_copy(struct path_list *copy, const struct path_list *list);

@@ -934,6 +934,32 @@ class Merge(t.Case):
         self.assertEqual(found[0], found[1])
         self.assertEqual(found[0]["beam"], beam)
 
+    def test_files_of_options_are_not_read(self):
+        """Who sends a catalogue may not choose what is read here: @ names a list for people alone."""
+        image, listed = self.images[0], self.path("listed")
+        with open(listed, "w") as stream:
+            stream.write("a line of another file\n")
+        for name in ("c.json", "c.ecsv", "c.fits"):
+            with self.subTest(name):
+                path = self.path(name)
+                t.run(image, "-q", "-i", "3", "--measure-in", image, "-o", path, check=True)
+                if name == "c.fits":
+                    with fits.open(path, mode="update") as file:
+                        history = file[1].header["HISTORY"]
+                        i = list(history).index("srcfind option measure-in: a file")
+                        history[i] = "srcfind option measure-in: @" + listed
+                else:
+                    with open(path) as stream:
+                        before, after = stream.read().split('"measure-in":"' + image)
+                    with open(path, "w") as stream:
+                        stream.write(before + '"measure-in":"@' + listed + after)
+                merged = merge(path, "-q", "-o", self.path("m.json"))
+                self.assertEqual(merged.returncode, 0, merged.stderr)
+                with open(self.path("m.json")) as stream:
+                    text = stream.read()
+                self.assertFalse("a line of another file" in text)
+                self.assertEqual(json.loads(text)["options"]["measure-in"], "./@" + listed)
+
     def merge_images_binary(self, name, images):
         t.run(*images, "-q", "--merge", self.path(name), check=True)
 
