@@ -1,7 +1,6 @@
 #include "api/samples.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,19 +61,15 @@ enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float
                            strerror(errno));
 }
 
-static bool is_blank(float value) {
-    return !isfinite(value);
-}
-
 enum srcfind_status samples_share_blanks(struct samples *a, struct samples *b,
                                          struct blanks **blanks, struct backend_calls *calls) {
     struct blanks *both = *blanks = blanks_create(a->width * a->height);
     if (!both)
         return error_memory(calls->error, "smoothing the image");
     enum srcfind_status status =
-        blanks_read(both, &a->source, is_blank, calls->threads, calls->error);
+        blanks_read(both, &a->source, blanks_not_finite, calls->threads, calls->error);
     if (status == SRCFIND_OK)
-        status = blanks_read(both, &b->source, is_blank, calls->threads, calls->error);
+        status = blanks_read(both, &b->source, blanks_not_finite, calls->threads, calls->error);
     both->is_complete = true;
     a->source = blanked_source(&a->blanked, &a->source, both);
     b->source = blanked_source(&b->blanked, &b->source, both);

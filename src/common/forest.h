@@ -25,4 +25,9 @@ static inline void forest_join(int64_t *parent, int64_t a, int64_t b) {
     parent[x > y ? x : y] = x > y ? y : x;
 }
 
+static inline void forest_join_32(int32_t *parent, int32_t a, int32_t b) {
+    const int32_t x = forest_root_32(parent, a), y = forest_root_32(parent, b);
+    parent[x > y ? x : y] = x > y ? y : x;
+}
+
 #endif

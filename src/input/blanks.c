@@ -33,6 +33,10 @@ static void add_bits(struct blanks *b, int64_t word, uint64_t bits) {
 
 /* --- other images --- */
 
+bool blanks_not_finite(float value) {
+    return !isfinite(value);
+}
+
 /* A source that is read for its blank pixels. */
 struct blank_test {
     struct blanks *blanks;
@@ -42,15 +46,15 @@ struct blank_test {
 
 static enum srcfind_status read_chunk(void *context, int worker, const struct chunk *chunk,
                                       struct error *error) {
-    const struct blank_test *r = context;
+    const struct blank_test *test = context;
     (void)worker;
     (void)error;
     for (int64_t i = 0; i < chunk->count;) {
         const int64_t first = (chunk->first + i) % 64;
         uint64_t bits = 0;
         for (int64_t k = first; k < 64 && i < chunk->count; k++, i++)
-            bits |= (uint64_t)r->is_blank(pixel_value(chunk->pixels, i, r->swapped)) << k;
-        add_bits(r->blanks, (chunk->first + i - 1) / 64, bits);
+            bits |= (uint64_t)test->is_blank(pixel_value(chunk->pixels, i, test->swapped)) << k;
+        add_bits(test->blanks, (chunk->first + i - 1) / 64, bits);
     }
     return SRCFIND_OK;
 }
@@ -65,8 +69,8 @@ enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source
 
 /* --- an image with blanks --- */
 
-/* Adds those of up to 64 pixels that are not finite: all bits of their exponent are set. The pixels
- * end at a multiple of 64. */
+/* Adds those of n pixels that are not finite: all bits of their exponent are set. All of these
+ * pixels are in one word of the bits. */
 static void add_own(struct blanks *b, int64_t first, int64_t n, const uint32_t *pixels,
                     uint32_t exponent) {
     uint64_t bits = 0;

@@ -23,6 +23,9 @@ struct blanks *blanks_create(int64_t n_pixels);
 /* blanks may be NULL. */
 void blanks_destroy(struct blanks *blanks);
 
+/* Whether a value is not finite: the pixel of an image is then blank. */
+bool blanks_not_finite(float value);
+
 /* Reads all of a source, and makes pixels blank whose value `is_blank` accepts. */
 enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source *source,
                                 bool (*is_blank)(float value), struct threads *threads,

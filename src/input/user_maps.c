@@ -41,10 +41,6 @@ static const struct {
 enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 
 /* Each tells whether a map of its kind makes a pixel blank by this value. */
-static bool is_not_finite(float value) {
-    return !isfinite(value);
-}
-
 static bool is_masked(float value) {
     return !isfinite(value) || value == 0;
 }
@@ -56,7 +52,7 @@ static bool is_no_rms(float value) {
 enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks *blanks,
                                      struct threads *threads, struct error *error) {
     static bool (*const is_blank[])(float value) = {
-        [USER_MASK] = is_masked, [USER_RMS] = is_no_rms, [USER_BACKGROUND] = is_not_finite};
+        [USER_MASK] = is_masked, [USER_RMS] = is_no_rms, [USER_BACKGROUND] = blanks_not_finite};
     enum srcfind_status status = SRCFIND_OK;
     for (int kind = 0; status == SRCFIND_OK && kind < USER_DETECTION; kind++)
         if (maps->images[kind])

@@ -51,14 +51,6 @@ static bool joins(const struct model *sum, const struct group_rule *rule, int32_
 
 /* --- joining --- */
 
-/* Joins two groups; the lower number is the group's. */
-static void join(int32_t *parent, int32_t a, int32_t b) {
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 /* Joins Gaussian a with those before it that reach a cell that it reaches. seen: the last Gaussian
  * that each was compared with. */
 static void join_neighbours(const struct model *sum, const struct group_rule *rule, int32_t a,
@@ -69,10 +61,9 @@ static void join_neighbours(const struct model *sum, const struct group_rule *ru
             const struct model_list list = model_reaching(sum, x, y);
             for (int64_t i = 0; i < list.n && list.number[i] < a; i++) {
                 const int32_t b = list.number[i];
-                const int32_t root_a = forest_root_32(parent, a);
-                const int32_t root_b = forest_root_32(parent, b);
-                if (seen[b] != a && root_a != root_b && joins(sum, rule, a, b))
-                    join(parent, root_a, root_b);
+                const bool is_joined = forest_root_32(parent, a) == forest_root_32(parent, b);
+                if (seen[b] != a && !is_joined && joins(sum, rule, a, b))
+                    forest_join_32(parent, a, b);
                 seen[b] = a;
             }
         }
