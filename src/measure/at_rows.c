@@ -1,3 +1,12 @@
+/* The rows of --at.
+ *
+ * Positions come from a catalogue, in pixels or on the sky. locate() finds those that have a row:
+ * these have consecutive indices, which positions, shapes and rows share. forced.c measures at
+ * them. A row begins as one outside of the image (empty_row); fill_row gives it what was measured
+ * at its place, and fill_world the columns on the sky. A place that stands where another one
+ * stands has the amplitude of that one, its twin.
+ *
+ * The rows stay in the order of the catalogue: what is measured does not change their number. */
 #include "measure/at_rows.h"
 
 #include <math.h>
@@ -6,12 +15,12 @@
 
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
-#include "measure/held_shapes.h"
 #include "measure/world_columns.h"
 
 static const char MEASURING[] = "measuring at given positions";
 
-struct measuring {
+/* What the steps share. */
+struct at_work {
     const struct at_rows_from *from;
     struct setting setting;
     int64_t *entry;                    /* of each row: its index among the positions */
@@ -27,7 +36,7 @@ struct measuring {
 enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
 
 /* Adds those of n positions, from the first on, that have a row. */
-static enum srcfind_status add_rows(struct measuring *m, int64_t first, int n, const double *x,
+static enum srcfind_status add_rows(struct at_work *m, int64_t first, int n, const double *x,
                                     const double *y, struct error *error) {
     const struct positions *p = m->from->positions;
     if (!GROW(m->entry, m->entries_capacity, m->n_rows + n) ||
@@ -51,7 +60,7 @@ static enum srcfind_status add_rows(struct measuring *m, int64_t first, int n, c
 }
 
 /* Finds the entries that have a row. */
-static enum srcfind_status locate(struct measuring *m, struct error *error) {
+static enum srcfind_status locate(struct at_work *m, struct error *error) {
     const struct positions *p = m->from->positions;
     double x[AT_ONCE], y[AT_ONCE];
     enum srcfind_status status = SRCFIND_OK;
@@ -70,21 +79,13 @@ static enum srcfind_status locate(struct measuring *m, struct error *error) {
 
 /* --- rows --- */
 
-/* The area of the shape of a row, in pixels. */
-static double area_of(const struct measuring *m, int64_t row) {
-    const double beam = m->from->view->metadata->beam_pixels;
-    const struct tensor *a = &m->forced.moments[row], *b = &m->forced.beam;
-    const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
-    return m->positions[row].intrinsic.major > 0 ? beam * sqrt(ratio) : beam;
-}
-
 static void fill_shape(const struct srcfind_beam *intrinsic, struct srcfind_source *row) {
     row->dc_major = intrinsic->major;
     row->dc_minor = intrinsic->minor;
     row->dc_angle = intrinsic->angle;
 }
 
-static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
+static void fill_fluxes(const struct at_work *m, const struct place_pixels *known,
                         const struct amplitude *found, struct srcfind_source *row) {
     const struct srcfind_beam *intrinsic = &m->positions[row - m->rows].intrinsic;
     row->isl_rms = known->noise.rms;
@@ -92,7 +93,7 @@ static void fill_fluxes(const struct measuring *m, const struct place_pixels *kn
     row->peak_flux = known->above;
     row->e_peak_flux = known->noise.rms;
     if (m->from->fits) {
-        const double area = area_of(m, row - m->rows);
+        const double area = forced_area(&m->forced, row - m->rows);
         row->peak_flux = found->value;
         row->e_peak_flux = known->noise.rms * found->per_rms;
         row->total_flux = row->peak_flux * area * m->setting.to_flux;
@@ -103,7 +104,7 @@ static void fill_fluxes(const struct measuring *m, const struct place_pixels *kn
     row->snr = row->peak_flux / known->noise.rms;
 }
 
-static void fill_row(const struct measuring *m, const struct place *p) {
+static void fill_row(const struct at_work *m, const struct place *p) {
     const struct place_pixels *known = &m->forced.known[p->twin];
     const struct amplitude *found = &m->forced.amplitudes[p->twin];
     const struct pixel_source *image = m->from->pixels->source;
@@ -127,13 +128,13 @@ static void fill_row(const struct measuring *m, const struct place *p) {
 }
 
 /* Whether a row has the shape that was held. */
-static bool has_shape(const struct measuring *m, int64_t row) {
+static bool has_shape(const struct at_work *m, int64_t row) {
     return isfinite(m->rows[row].dc_major);
 }
 
 /* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
  * or else those of the pixels. */
-static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, int n,
+static enum srcfind_status fill_sky(const struct at_work *m, int64_t first, int n,
                                     struct error *error) {
     const struct tensor unknown = {NAN, NAN, NAN};
     const struct view *view = m->from->view;
@@ -156,7 +157,7 @@ static enum srcfind_status fill_sky(const struct measuring *m, int64_t first, in
     return status;
 }
 
-static enum srcfind_status fill_world(const struct measuring *m, struct error *error) {
+static enum srcfind_status fill_world(const struct at_work *m, struct error *error) {
     const int64_t n = m->n_rows;
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t i = 0; m->from->view->image->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
@@ -165,7 +166,7 @@ static enum srcfind_status fill_world(const struct measuring *m, struct error *e
 }
 
 /* A row before it is measured; in pixels it has the size of its shape or the beam. */
-static struct srcfind_source empty_row(const struct measuring *m, int64_t i) {
+static struct srcfind_source empty_row(const struct at_work *m, int64_t i) {
     const int64_t entry = m->entry[i];
     struct srcfind_source row = setting_empty_row(m->from->positions->id[entry]);
     row.x = m->positions[i].x;
@@ -187,7 +188,7 @@ static struct srcfind_source empty_row(const struct measuring *m, int64_t i) {
 /* --- all of it --- */
 
 /* Measures at the positions that have a row, and fills the rows. */
-static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
+static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
                                      struct error *error) {
     m->forced = (struct forced){.view = m->from->view,
                                 .pixels = m->from->pixels,
@@ -212,7 +213,7 @@ static enum srcfind_status make_rows(struct measuring *m, struct threads *thread
 enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
                                  struct srcfind_source **rows, int64_t *n_rows,
                                  struct entries_left_out *left_out, struct error *error) {
-    struct measuring m = {.from = from, .setting = setting_make(from->view, from->frame)};
+    struct at_work m = {.from = from, .setting = setting_make(from->view, from->frame)};
     enum srcfind_status status = locate(&m, error);
     if (status == SRCFIND_OK)
         status = make_rows(&m, threads, error);

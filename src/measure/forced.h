@@ -3,17 +3,12 @@
 #ifndef FORCED_H
 #define FORCED_H
 
+#include "measure/held_shapes.h"
 #include "measure/places.h"
 #include "measure/view.h"
 
-/* A position in pixels, and its shape without the beam: FWHM and position angle in degrees; 0: a
- * point. */
-struct forced_position {
-    double x, y;
-    struct srcfind_beam intrinsic;
-};
-
-/* An image, and the positions that are measured there; then what was found. */
+/* An image, and the positions that are measured there, which the caller sets; then what was found,
+ * which is 0 at first. */
 struct forced {
     const struct view *view;         /* whose noise is known */
     const struct run_source *pixels; /* of the view */
@@ -21,6 +16,7 @@ struct forced {
     bool residuals;                  /* chi2 is wanted */
     const struct forced_position *positions;
     int64_t n;
+
     struct tensor beam;     /* second moments, pixels^2; 0 without a frame */
     struct tensor *moments; /* of the shape at each position; NaN: none */
     struct place *places;   /* of positions in the image; `row` is the position's index */
@@ -33,12 +29,15 @@ struct forced {
 bool forced_is_inside(const struct pixel_source *image, double x, double y);
 
 /* Makes the places of the positions, as sources of their own: the caller may set source, weights
- * and is_wide before the fit. The first five members are set. Clear it also after an error: of
- * WCSLIB or memory. */
+ * and is_wide before the fit. Clear it also after an error: of WCSLIB or memory. */
 enum srcfind_status forced_begin(struct forced *forced, struct error *error);
 
 /* Sorts the places, and fits their amplitudes by linear least squares: see places.h. */
 enum srcfind_status forced_fit(struct forced *forced, struct threads *threads, struct error *error);
+
+/* The area of the shape at position i, convolved with the beam, in pixels. */
+double forced_area(const struct forced *forced, int64_t i);
+
 void forced_clear(struct forced *forced);
 
 #endif

@@ -46,31 +46,31 @@ static struct tensor convolve(const struct tensor *beam, const struct srcfind_be
 }
 
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
-                                        const struct tensor *beam, int n, const double *x,
-                                        const double *y, const struct srcfind_beam *intrinsic,
+                                        const struct tensor *beam, int64_t n,
+                                        const struct forced_position *positions,
                                         struct tensor *moments, struct error *error) {
     enum { POINTS = JACOBIAN_POINTS, AT_ONCE = 128 };
     const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
     double at_x[POINTS * AT_ONCE], at_y[POINTS * AT_ONCE];
     double lon[POINTS * AT_ONCE], lat[POINTS * AT_ONCE];
-    int wide[AT_ONCE] = {0};
+    int64_t wide[AT_ONCE] = {0}; /* the next positions that are no points */
     enum srcfind_status status = SRCFIND_OK;
-    for (int i = 0; status == SRCFIND_OK && i < n;) {
+    for (int64_t i = 0; status == SRCFIND_OK && i < n;) {
         int n_wide = 0;
         for (; i < n && n_wide < AT_ONCE; i++) {
             moments[i] = *beam;
-            if (intrinsic[i].major > 0)
+            if (positions[i].intrinsic.major > 0)
                 wide[n_wide++] = i;
         }
         for (int k = 0; k < POINTS * n_wide; k++) {
-            at_x[k] = x[wide[k / POINTS]] + dx[k % POINTS];
-            at_y[k] = y[wide[k / POINTS]] + dy[k % POINTS];
+            at_x[k] = positions[wide[k / POINTS]].x + dx[k % POINTS];
+            at_y[k] = positions[wide[k / POINTS]].y + dy[k % POINTS];
         }
         if (n_wide > 0)
             status = wcs_positions(wcs, POINTS * n_wide, at_x, at_y, lon, lat, error);
         for (int k = 0; status == SRCFIND_OK && k < n_wide; k++) {
             const struct jacobian j = jacobian_of(lon + POINTS * k, lat + POINTS * k, step);
-            moments[wide[k]] = convolve(beam, &intrinsic[wide[k]], &j);
+            moments[wide[k]] = convolve(beam, &positions[wide[k]].intrinsic, &j);
         }
     }
     return status;

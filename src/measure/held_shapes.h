@@ -6,16 +6,22 @@
 #include "input/wcs.h"
 #include "measure/jacobian.h"
 
-/* The intrinsic shape of an entry: FWHM without the beam, and position angle, in degrees. All are 0
- * for a point and for an unknown shape. */
+/* A position in pixels, and the shape that is held there, without the beam: FWHM and position angle
+ * in degrees; 0: a point. */
+struct forced_position {
+    double x, y;
+    struct srcfind_beam intrinsic;
+};
+
+/* The intrinsic shape of an entry. It is a point where the entry's shape is unknown. */
 struct srcfind_beam held_shape_intrinsic(const struct position_shape *shape);
 
-/* Sets the second moments, in pixels^2, of n shapes at (x, y), each convolved with the image's
- * beam. A shape of 0, and a shape where the sky has no scale, get the beam's. Moments are not
+/* Sets the second moments, in pixels^2, of the shapes at n positions, each convolved with the
+ * image's beam. A point, and a shape where the sky has no scale, get the beam's. Moments are not
  * finite if a shape is too wide for numbers. Errors: of WCSLIB or memory. */
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
-                                        const struct tensor *beam, int n, const double *x,
-                                        const double *y, const struct srcfind_beam *intrinsic,
+                                        const struct tensor *beam, int64_t n,
+                                        const struct forced_position *positions,
                                         struct tensor *moments, struct error *error);
 
 #endif

@@ -1,5 +1,16 @@
+/* Fluxes in a plane of --measure-in.
+ *
+ * held_sources_make lists the Gaussians of all sources once, for all planes. In a plane each of
+ * them is a position of forced.c, with two weights: what an amplitude of 1 adds to its source's
+ * total flux, and to its source's peak. So a source's fluxes are sums of weights x amplitudes over
+ * its Gaussians (add_to_flux), and the fit gives the variances of these sums. chi2 is summed over
+ * the pixels of the Gaussians, and divided by the degrees of freedom at last.
+ *
+ * A source has a flux only where each of its Gaussians lies on pixels that have values and noise.
+ */
 #include "measure/plane_fluxes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/arrays.h"
@@ -80,7 +91,8 @@ void plane_fluxes_empty(struct plane_flux *fluxes, int64_t n, int64_t flag) {
 
 /* --- places --- */
 
-struct measuring {
+/* What the steps share. */
+struct flux_work {
     const struct plane_setting *plane;
     const struct held_sources *held;
     struct setting setting;
@@ -88,22 +100,16 @@ struct measuring {
     int64_t *place_of; /* of each Gaussian; -1: it is not in the image */
 };
 
-/* The flux of an amplitude of 1. */
-static double flux_of(const struct measuring *m, const struct tensor *moments) {
-    const double ratio = tensor_determinant(moments) / tensor_determinant(&m->forced.beam);
-    return m->plane->view->metadata->beam_pixels * sqrt(ratio) * m->setting.to_flux *
-           (m->plane->is_jansky ? 1 : m->plane->unit);
-}
-
 /* Gives the place of a Gaussian its source. The weights are what its amplitude adds to the total
  * flux and to the peak. */
-static void set_source(const struct measuring *m, struct place *p) {
+static void set_source(const struct flux_work *m, struct place *p) {
     const struct held_sources *held = m->held;
     const int64_t i = held->source_of[p->row];
     const bool is_alone = !(held->sources[i].n_gaussians > 1);
     p->source = i;
     p->is_wide = held->gaussians[p->row].scale > 0;
-    p->weight[0] = flux_of(m, &m->forced.moments[p->row]);
+    p->weight[0] = forced_area(&m->forced, p->row) * m->setting.to_flux *
+                   (m->plane->is_jansky ? 1 : m->plane->unit);
     p->weight[1] =
         m->plane->unit * (is_alone ? 1 : place_shape_at(p, held->x_max[i], held->y_max[i]));
 }
@@ -119,7 +125,7 @@ struct flux_sums {
 };
 
 /* Adds the place of a Gaussian to the sums of its source. False if it is not measured. */
-static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
+static bool add_to_flux(const struct flux_work *m, int64_t at, bool is_alone,
                         struct flux_sums *sums) {
     struct plane_flux *flux = &sums->flux;
     const struct place *p = &m->forced.places[at];
@@ -147,7 +153,7 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
 }
 
 /* Sets the flux of source i, whose Gaussians are `first` and the next ones. */
-static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct plane_flux *flux) {
+static void set_flux(const struct flux_work *m, int64_t i, int64_t first, struct plane_flux *flux) {
     const int64_t n = gaussians_of(&m->held->sources[i]);
     struct flux_sums sums = {.flux = {.isl_rms = NAN}};
     bool is_measured = true;
@@ -166,7 +172,7 @@ static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct
     flux->chi2 = sums.freedom >= 1 ? flux->chi2 / sums.freedom : (double)NAN;
 }
 
-static void set_fluxes(const struct measuring *m, struct plane_flux *fluxes) {
+static void set_fluxes(const struct flux_work *m, struct plane_flux *fluxes) {
     for (int64_t k = 0; k < m->held->n_gaussians; k++)
         m->place_of[k] = -1;
     for (int64_t at = 0; at < m->forced.n_places; at++)
@@ -182,7 +188,7 @@ enum srcfind_status plane_fluxes_measure(const struct plane_setting *plane,
                                          struct plane_flux *fluxes, struct error *error) {
     const struct run_source pixels = {.source = plane->view->source,
                                       .noise = &plane->view->result.noise};
-    struct measuring m = {.plane = plane,
+    struct flux_work m = {.plane = plane,
                           .held = held,
                           .setting = setting_make(plane->view, plane->frame),
                           .forced = {.view = plane->view,

@@ -15,7 +15,9 @@ struct held_sources {
     int64_t *source_of;                /* the index of the source of each Gaussian */
 };
 
-/* Finds where the highest values are. Clear the result also after an error: of WCSLIB or memory. */
+/* Lists the Gaussians with their positions, shapes and sources, and finds where the highest values
+ * of sources are (NaN without a wcs, which may be NULL). `sources` and `gaussians` must outlive the
+ * result. Clear it also after an error: of WCSLIB or memory. */
 enum srcfind_status held_sources_make(const struct srcfind_source *sources, int64_t n,
                                       const struct srcfind_source *gaussians, int64_t n_gaussians,
                                       struct wcs *wcs, struct held_sources *held,
