@@ -30,7 +30,7 @@
 #include "noise.h"
 #include "upload.h"
 
-/* Device memory that is left for fits: a pixel of a small image, and for a large image. */
+/* Device memory that is left for fits: for each pixel of a small image; in all, for a large one. */
 enum { MEASURED_BYTES_A_PIXEL = 64, MEASURED_BYTES = 1 << 27 };
 
 struct search {
@@ -466,6 +466,8 @@ static bool reserve_for_image(struct search *s) {
             return ok;
     }
     s->params.image_size = 0;
+    if (s->keeps_only)
+        return true;
     s->params.at_once = false;
     noise_leave_to_host(&s->params);
     s->params.chunks_size = upload_scan_size(s->cuda);

@@ -1,8 +1,8 @@
 /* A device: its streams, events, pinned memory and buffers, and the checks of CUDA's calls.
  *
- * Every call goes through cuda_check, which writes the message. An error other than too little
- * memory loses the device: CUDA gives no result after it in this process, so the context is marked
- * lost, and searches go to the CPU or end with an error.
+ * Every checked call goes through cuda_check, which writes the message. An error other than too
+ * little memory loses the device: CUDA gives no result after it in this process, so the context is
+ * marked lost, and searches go to the CPU or end with an error.
  *
  * cuda_enter makes the device that of the calling thread, and returns the thread's device before;
  * cuda_leave restores it. Programs that use CUDA themselves notice nothing.

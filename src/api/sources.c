@@ -30,7 +30,7 @@ struct source_blocks {
     struct segments *segments;
     bool keeps_islands;
     const struct measurer *measurer; /* NULL: Gaussians alone are wanted, and no rows */
-    struct component_setting dividing;
+    struct component_setting setting;
     const struct grid *grid;
     struct threads *threads;
     unsigned labels;
@@ -74,7 +74,7 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
     if (!m->measurer)
         return SRCFIND_OK;
     const enum srcfind_status status = measure_components(
-        m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows, error);
+        m->measurer, m->segments, c, m->setting.fitter, block->sources.rows, error);
     return status == SRCFIND_OK
                ? measure_gaussians(m->measurer, m->segments, c, block->sources.parts, error)
                : status;
@@ -84,9 +84,9 @@ static enum srcfind_status make_blocks(struct source_blocks *m, struct error *er
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t first, end = m->segments->n; status == SRCFIND_OK && end > 0; end = first) {
         struct components components;
-        first = components_batch_first(&m->dividing, m->segments, end);
+        first = components_batch_first(&m->setting, m->segments, end);
         status =
-            components_find(&m->dividing, m->segments, first, end, m->threads, &components, error);
+            components_find(&m->setting, m->segments, first, end, m->threads, &components, error);
         if (status == SRCFIND_OK)
             status = add_block(m, &components, first, end, error);
         components_clear(&components);
@@ -189,8 +189,9 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
 }
 
 /* How the islands of a view are divided and fitted; the caller adds the pixels and the fitter. */
-static struct component_setting dividing_of(const struct view *view, const struct options *o,
-                                            const struct fit_frame *frame) {
+static struct component_setting component_setting_of(const struct view *view,
+                                                     const struct options *o,
+                                                     const struct fit_frame *frame) {
     const struct fit_frame effective = grid_frame(view->grid, frame, 1);
     return (struct component_setting){
         .detection = &view->detection,
@@ -240,14 +241,14 @@ enum srcfind_status sources_make(struct views *views, const struct options *opti
         return error_memory(calls->error, "measuring sources");
     struct source_blocks m = {.segments = &detect->result.segments,
                               .measurer = measurer,
-                              .dividing = dividing_of(view, options, &frame),
+                              .setting = component_setting_of(view, options, &frame),
                               .grid = view->grid,
                               .threads = calls->threads,
                               .labels = labels};
-    m.dividing.measure = &measured;
-    m.dividing.detect = views->are_two ? &detected : &measured;
-    m.dividing.fitter = options_fit(options) ? &fitter : NULL;
-    m.dividing.keeps_sources = keeps(&m, LABEL_SOURCES);
+    m.setting.measure = &measured;
+    m.setting.detect = views->are_two ? &detected : &measured;
+    m.setting.fitter = options_fit(options) ? &fitter : NULL;
+    m.setting.keeps_sources = keeps(&m, LABEL_SOURCES);
     status = make_rows(&m, views, options, sources, calls->error);
     measurer_free(measurer);
     return status;
@@ -265,11 +266,11 @@ enum srcfind_status sources_fit(const struct view *view, const struct options *o
         return status;
     struct source_blocks m = {.segments = &islands,
                               .keeps_islands = true,
-                              .dividing = dividing_of(view, options, &frame),
+                              .setting = component_setting_of(view, options, &frame),
                               .grid = view->grid,
                               .threads = calls->threads};
-    m.dividing.measure = m.dividing.detect = &pixels;
-    m.dividing.fitter = &fitter;
+    m.setting.measure = m.setting.detect = &pixels;
+    m.setting.fitter = &fitter;
     return make_components(&m, sources, calls->error);
 }
 

@@ -28,20 +28,16 @@
 static const double FIT_RESIDUAL = 4;    /* rms: a higher residual is a component */
 static const double FIT_LEAST_ADDED = 5; /* rms of its fitted peak */
 static const double FIT_LEAST_PEAK = 1;  /* rms of any component's peak */
-static const double FIT_COVERED =
-    0.25; /* least share of a component's square on pixels of the fit */
-static const double FIT_BEYOND =
-    0.471; /* beam sigmas (FWHM / 5): most distance from a centre to a pixel */
-static const double FIT_ELONGATED =
-    1.25; /* beams, and axis ratio: a longer component may be two points */
-static const double FIT_NEEDLE = 0.8; /* beams: least width of a long component */
-static const double FIT_BETTER = 0.8; /* chi^2 of two points / of one ellipse, and the like */
-static const double FIT_APART = 1.4;  /* beam sigmas: least distance of two points */
+static const double FIT_COVERED = 0.25;  /* least share of a component's square on fitted pixels */
+static const double FIT_BEYOND = 0.471;  /* beam sigmas (FWHM / 5): most from a centre to a pixel */
+static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio: a longer one may be two */
+static const double FIT_NEEDLE = 0.8;     /* beams: least width of a long component */
+static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
+static const double FIT_APART = 1.4;      /* beam sigmas: least distance of two points */
 static const double FIT_WIDER = 2;    /* errors by which a point's width may exceed the beam's, */
 static const double FIT_NARROWER = 3; /* and by which it may fall short of it */
 static const double FIT_CORE = 0.02;  /* least weight of a pixel of the core */
-static const double FIT_WORSE =
-    20; /* chi^2 a beam and component by which a likely result may be worse */
+static const double FIT_WORSE = 20; /* chi^2 a beam and component: by which a result may be worse */
 
 enum { FIT_PIXELS_A_SOURCE = 7 /* of the core, at least */ };
 
@@ -439,8 +435,8 @@ FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
     fit_improve(s, &m->now);
 }
 
-/* Steps 2 to 5. chi2: of step 1. most_for_points: components are dropped while chi^2 after step 2
- * is above it. */
+/* Steps 2 to 5. chi2: of step 1. most_for_points: if chi^2 after step 2 is above it, nothing is
+ * fitted. */
 FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double chi2,
                              double most_for_points) {
     struct fit_memory *m = s->memory;

@@ -31,7 +31,7 @@ static inline bool ascii_same_start(const char *a, const char *b, size_t n) {
     return i == n || a[i] == b[i];
 }
 
-/* Whether all characters are so. */
+/* Whether two texts are the same, but for the case of letters. */
 static inline bool ascii_same(const char *a, const char *b) {
     return ascii_same_start(a, b, SIZE_MAX);
 }

@@ -30,7 +30,7 @@ bool path_is_stream(const char *path);
 /* Whether both paths lead to one file, which is there. */
 bool path_is_same_file(const char *a, const char *b);
 
-/* Whether a file has these n bytes, at most 32, so far from its start (SEEK_SET) or end (SEEK_END).
+/* Whether a file has these n bytes, at most 64, so far from its start (SEEK_SET) or end (SEEK_END).
  */
 bool path_has_bytes(const char *path, long offset, int whence, const void *bytes, size_t n);
 

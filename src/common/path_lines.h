@@ -4,7 +4,12 @@
 
 #include <stdio.h>
 
-enum path_line { PATH_LINE_THERE, PATH_LINE_NONE, PATH_LINE_TOO_LONG, PATH_LINE_WITH_NUL };
+enum path_line {
+    PATH_LINE_THERE,
+    PATH_LINE_NONE, /* the stream is at its end, or cannot be read */
+    PATH_LINE_TOO_LONG,
+    PATH_LINE_WITH_NUL, /* a NUL within the line: the file is no list */
+};
 
 /* Reads the next path, which ends with `end`: NUL, or LF or CR LF. size is the capacity of path. A
  * stream that cannot be read ends: see ferror. */

@@ -12,8 +12,7 @@ struct convolver {
     convolve_function *sums; /* of this processor */
     int64_t length;          /* of a phase */
     float *phases;           /* the pixels of a row, by their number modulo the step */
-    const float *
-        *from; /* of each pixel of the kernel: the pixel that it multiplies for the first sum */
+    const float **from;      /* of each pixel of the kernel: where the first sum has its factor */
 };
 
 /* Clear the convolver, also after a failure. The smoothing must outlive it. */

@@ -9,11 +9,10 @@
 #include "cpu/scan.h"
 
 /* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that contain a pixel >=
- * thresholds->detection and have min_pixels pixels. With local noise (scan->noise), all pixels of
- * the scan belong to islands, and the values of their moments are value - background; with maps of
- * the user (scan->noise.maps) there are no moments. The scan must
- * have kept all pixels of islands; its runs are freed. The caller clears the segments, also after
- * an error. */
+ * thresholds->detection and have min_pixels pixels. With local noise (scan->noise.thresholds), all
+ * pixels of the scan belong to islands, and the values of their moments are value - background;
+ * with maps of the user (scan->noise.maps) there are no moments. The scan must have kept all pixels
+ * of islands; its runs are freed. The caller clears the segments, also after an error. */
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
                                  const struct detection *detection, struct threads *threads,
                                  struct segments *segments, struct error *error);

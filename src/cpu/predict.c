@@ -1,8 +1,8 @@
 /* How the scan is planned from a sample.
  *
- * 1. A sample of one pixel in 128 to 1024 is drawn from ranges all over the image. Ranges begin at
- *    pseudo-random offsets (a Weyl sequence), the same in each run; their sampled pixels are some 8
- *    apart, so that beams do not correlate them.
+ * 1. A sample of one pixel in 128 to 1024, and of 2^13 values at least, is drawn from ranges all
+ *    over the image. Ranges begin at pseudo-random offsets (a Weyl sequence), the same in each run;
+ *    their sampled pixels are some 8 apart, so that beams do not correlate them.
  * 2. sample_clip clips the sample by counts in bins (sample.c): its path tells the median and the
  *    bounds of each round.
  * 3. scan_plan_predict widens these by the errors of the sample to the median bracket, the bounds
@@ -14,8 +14,8 @@
  *
  * Always: the plan changes the time only. The clip verifies it, and refuses if it was wrong.
  *
- * Cost: some eight pixels are read for each value of the sample: 6% of a small image, 1% of a large
- * one; 4 bytes a value. */
+ * Cost: some eight pixels are read for each value of the sample: 1% of a large image, 6% of one of
+ * 2^20 pixels, most of a smaller one; 4 bytes a value. */
 #include "cpu/predict.h"
 
 #include <stdlib.h>

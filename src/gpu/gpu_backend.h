@@ -47,8 +47,9 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
 
-/* Copies an image to the device, which then has it as after a search of it, if it has room for the
- * image and for what cuda_smooth needs: *is_kept. Else nothing is read. */
+/* Copies an image to the device, which then has it as after a search of it, if the image and the
+ * buffers of a search fit: *is_kept. Else nothing is read. Memory may still be short for
+ * cuda_smooth. */
 enum srcfind_status cuda_keep(struct cuda *cuda, const struct pixel_source *source,
                               struct threads *threads, bool *is_kept, struct error *error);
 

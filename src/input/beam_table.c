@@ -5,8 +5,9 @@
  * 2. find_plane: the plane's index on the spectral axis and on the Stokes axis.
  * 3. find_numbers: CHAN and POL count from 0, as CASA writes, or from 1, if all numbers are within
  *    1 ... n and n is one of them.
- * 4. find_row: rows whose CHAN and POL are the plane's or, without these columns, whose order
- *    suits. If several rows may be meant, they must have one beam.
+ * 4. find_row: a row whose CHAN and POL are the plane's; of several, the first from the plane's
+ *    index on. Without one of these columns, all rows whose order suits may be meant, and must
+ *    have one beam.
  *
  * Always: a beam that is not certain is not used; the image then has the header's or none.
  *

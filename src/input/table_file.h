@@ -29,17 +29,21 @@ struct table_file_image {
     char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
 };
 
+/* A block of the rows of a file, and what the file has beside rows. Unknown numbers are NaN, texts
+ * "" and pointers NULL. It owns what its pointers point to: table_file_clear frees it. */
 struct table_file {
     int64_t n_rows;
     int64_t n_rows_most; /* of a block: at most so many rows are in all of them together */
     int n_columns;       /* 1 or more */
     struct table_file_column *columns;
-    /* Metadata that srcfind writes beside the rows. Unknown numbers are NaN, texts "" and pointers
-     * NULL. */
+
+    /* Of a FITS file: which tables were looked at, and whether there are others. */
+    char tables[4 * SRCFIND_TEXT];
+    bool may_have_others;
+
+    /* What srcfind writes beside the rows. */
     struct table_file_image image;
-    char tables[4 * SRCFIND_TEXT]; /* of a FITS file: the tables that were looked at */
-    bool may_have_others;          /* the file has other tables, or some were not looked at */
-    struct options *options;       /* that it was made with; NULL: it does not tell them */
+    struct options *options; /* that the catalogue was made with */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };
 

@@ -7,7 +7,8 @@
  *    others.
  * 3. The image for detection must have the same grid (same_grid.c). Its first image is taken, and
  *    the plane of the same number, if it has several.
- * 4. user_maps_blanks reads mask and maps once, and lists the pixels that they make blank.
+ * 4. user_maps_blanks reads mask and maps once, and sets the bits of the pixels that they make
+ *    blank.
  *
  * A map that srcfind wrote is never taken for another kind, nor its mask for --mask, whose meaning
  * is the opposite. No map is held in memory. */

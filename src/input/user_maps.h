@@ -7,12 +7,14 @@
 #include "input/blanks.h"
 #include "input/image.h"
 
+/* USER_DETECTION is the last: those before it are maps of the image's pixels. */
 enum user_map_kind { USER_MASK, USER_RMS, USER_BACKGROUND, USER_DETECTION, USER_MAP_KINDS };
 
 /* The path of the map of a kind for an image, to be freed: `path` itself or, if it is a directory,
- * the path of STEM.rms.fits in it (STEM.background.fits, STEM.mask.fits), or else, and for
- * detection, of STEM.fits. It tries ever shorter ends of the path of the image: for A/B/STEM.fits
- * A/B/STEM, B/STEM and STEM; nothing before the last `..` counts. NULL where memory ran out. */
+ * the path of STEM.rms.fits in it (STEM.background.fits, STEM.mask.fits), or of STEM_rms.fits
+ * (STEM_bkg.fits, as BANE writes them), or else, and for detection, of STEM.fits. It tries ever
+ * shorter ends of the path of the image: for A/B/STEM.fits A/B/STEM, B/STEM and STEM; nothing
+ * before the last `..` counts. NULL where memory ran out. */
 char *user_map_path(enum user_map_kind kind, const char *path, const char *image);
 
 struct user_map {

@@ -80,8 +80,8 @@ struct batch {
     struct batch_pixels read;
     struct batch_jobs jobs;
     struct components *components;
-    enum srcfind_status
-        status;        /* of the loop that failed; SRCFIND_OK after a failure: memory ran out */
+    /* Of the loop that failed; SRCFIND_OK after a failure: memory ran out. */
+    enum srcfind_status status;
     const char *doing; /* for error_memory */
     struct error *error;
 };

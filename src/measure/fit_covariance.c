@@ -12,8 +12,8 @@
  * Always: a pair of nearly equal Gaussians has no errors apart, but their sum has: the diagonal of
  * A is larger by a millionth.
  *
- * Cost: pixels x (parameters)^2 / 2 for A; for B each pixel meets some 200 neighbours at most, 7
- * products each. */
+ * Cost: pixels x (parameters)^2 / 2 for A; for B each pixel meets up to some 800 neighbours (200
+ * where pixels stand two a sigma), 7 products each. */
 #include "measure/fit_covariance.h"
 
 #include <stdlib.h>

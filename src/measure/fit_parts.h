@@ -29,8 +29,7 @@ struct island_fit {
     int32_t x, y;
     double rms;
     double widest; /* bound of the widths, in beam sigmas; each job has one by its pixels, too */
-    struct fit_pixel
-        *pixels; /* of the island, then of its margin, both in the order of the image */
+    struct fit_pixel *pixels; /* of the island, then of its margin, in the order of the image */
     int64_t n_inside, n_pixels;
     struct fit_parts parts;
     double *others; /* the models of the other parts at each pixel; NULL if there is one part */

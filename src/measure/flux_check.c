@@ -13,9 +13,8 @@ static const double BESIDE = 1.5;    /* pixels, from a centre to that of an isla
  * exponentials, bubbles and haloes stays without a fit, and residuals are a tenth lower than those
  * of the first fits. Peaks 1.5 beams apart are fainter, take the shape of the beam, and leave more.
  */
-static const double APART = 2; /* beams between peaks, */
-static const double AN_AREA =
-    16; /* or more: so many squares of this distance are an island at most */
+static const double APART = 2;    /* beams between peaks, */
+static const double AN_AREA = 16; /* or more: an island has at most so many squares of this size */
 static const double WIDEST = 1.5; /* most width of a Gaussian / the distance between peaks */
 
 /* --- the check --- */

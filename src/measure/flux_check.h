@@ -26,8 +26,7 @@ bool flux_check_holds(const struct flux_check *check, const struct island_fit *f
 
 /* Makes the start of a fit with more Gaussians, each of which describes a part of the island: its
  * peaks, and the highest of its other pixels, some twenty in a round one. *widest: the bound of
- * widths, in beams. The result, which shares the owners with the fit's division, is in the arena.
- */
+ * widths, in beams. The result is in the arena; it shares `source_of` with the fit's division. */
 bool flux_check_add_peaks(const struct island_fit *fit, const struct fit_frame *frame,
                           struct arena *arena, struct deblended *more, double *widest);
 

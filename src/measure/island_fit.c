@@ -13,7 +13,7 @@
  *    is highest there; sources are sorted by peak.
  *
  * Always: a source that was not fitted keeps its pixels. `others` of a pixel has the models of all
- * parts but its own, added and subtracted in the order of the parts.
+ * parts but its own, added and subtracted in a fixed order.
  *
  * Cost: 48 bytes a pixel of island and margin; a Gaussian is evaluated only where it reaches, to 6
  * sigma. */

@@ -23,7 +23,7 @@ static inline int32_t island_fit_divided(const struct island_fit *fit, const str
 
 /* Makes the fit of an island. Pixels of the margin that are blank, or above `threshold` x their rms
  * and so of another island, are left out. Widths are bounded only by the jobs. The fit is in the
- * arena. `own` and `deblended` must outlive it. */
+ * arena. `island` and `deblended` must outlive it. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *island,
                      const struct deblended *deblended, const struct margin_pixels *margin,
                      double threshold, struct arena *arena);

@@ -376,7 +376,7 @@ static void subtract_shape(const struct place *p, const struct columns *reached,
                            const struct span *span, const struct amplitude *amplitude,
                            double *values) {
     struct shape_values shape;
-    if (amplitude->is_shared) /* the place that shares it subtracts it */
+    if (amplitude->is_shared) /* the place whose amplitude it is subtracts it */
         return;
     find_shape(p, reached, span, &shape);
     for (int x = shape.first; x < shape.end; x++)

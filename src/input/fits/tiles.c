@@ -1,7 +1,7 @@
 /* How pixels of a compressed plane are read.
  *
  * 1. tiles_open checks the header: the method (tile_codec.c), the sizes of tiles, the columns of
- *    the table, the quantisation; tiles_lay_out finds the table rows of the plane's tiles.
+ *    the table, the quantisation; tile_grid_make finds the table rows of the plane's tiles.
  * 2. read_tiles takes the tiles that overlap the wanted pixels. unpack_tile reads the table row of
  *    a tile, its array from the heap, and unpacks the array to integers or floats.
  * 3. convert_overlap turns the wanted pixels to float32: integers by BSCALE and BZERO, quantised

@@ -1,9 +1,9 @@
 /* ECSV (astropy APE 6): CSV behind a header of YAML, in comments.
  *
- * 1. copy_yaml takes the marks of comments off; find_parts finds `datatype`, `meta` and
+ * 1. copy_yaml takes the marks of comments off; find_sections finds `datatype`, `meta` and
  *    `delimiter`.
  * 2. The line of names follows; delimited.c reads it, and then the rows.
- * 3. read_maps goes through the maps of a part, in lines or in braces, and hands each pair over:
+ * 3. read_maps goes through the maps of a section, in lines or in braces, and hands each pair over:
  *    types and units of columns, and the metadata that srcfind writes to `meta`.
  *
  * Always: of YAML only this much is known: maps in lines and in braces, and scalars of one line.
@@ -77,7 +77,7 @@ static struct span next_section(struct span *text, bool items) {
 /* Cuts the text before a separator outside of quotes and brackets. A quote counts where a scalar
  * begins. */
 static struct span next_of(struct span *text, char separator) {
-    struct span section = *text;
+    struct span piece = *text;
     int64_t depth = 0;
     char quote = '\0';
     bool is_begin = true;
@@ -93,9 +93,9 @@ static struct span next_of(struct span *text, char separator) {
             depth += (strchr("{[", *at) != NULL) - (strchr("}]", *at) != NULL);
         is_begin = strchr(",:{[", *at) || (is_begin && strchr(" \n", *at));
     }
-    section.end = at;
+    piece.end = at;
     text->at = at < text->end ? at + 1 : at;
-    return section;
+    return piece;
 }
 
 typedef void take_value(struct header *header, struct span key, struct span value);
