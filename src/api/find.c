@@ -61,7 +61,7 @@ static enum srcfind_status find_at(const struct search *search, struct result *r
     struct positions positions;
     enum srcfind_status status =
         positions_read(search->finder->at, o->at, image->frame, image->equinox, image->lon_name,
-                       image->lat_name, o->fit, &positions, error);
+                       image->lat_name, options_fit(o), &positions, error);
     if (status == SRCFIND_OK)
         status = search_at(search, &positions);
     positions_clear(&positions);

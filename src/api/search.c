@@ -133,15 +133,18 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
     const enum srcfind_status status = sources_frame(view, o, &frame, b->calls.error);
     if (status != SRCFIND_OK)
         return status;
-    if (o->fit && !frame.has_beam)
+    if (options_fit(o) && !frame.has_beam)
         return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
-                               "--at with --fit needs the beam",
-                               "leave --fit out for the nearest pixels", b->calls.error);
+                               o->fit ? "--at with --fit needs the beam"
+                                      : "--at with --measure-in needs the beam",
+                               o->fit ? "leave --fit out for the nearest pixels"
+                                      : "leave --measure-in out",
+                               b->calls.error);
     const struct at_rows_from from = {.view = view,
                                       .pixels = &pixels,
                                       .positions = b->positions,
                                       .frame = &frame,
-                                      .fits = o->fit,
+                                      .fits = options_fit(o),
                                       .all = o->at_all};
     return at_rows_make(&from, b->calls.threads, &sources->rows, &sources->n, &sources->left_out,
                         b->calls.error);

@@ -646,7 +646,7 @@ static enum srcfind_status check_at(const struct options *options, struct error 
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: what is measured is in the catalogue, and no scale is searched: "
                          "leave --scales out");
-    if (options_deblend(options) && !options->fit && options->measure_in.n == 0)
+    if (options_deblend(options) && !options_fit(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",
                          options->deblend ? "deblend" : "contrast");

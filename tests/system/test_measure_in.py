@@ -714,6 +714,38 @@ class MeasureIn(t.Case):
         )
         self.assertAlmostEqual(alone[1]["Total_flux"] / found[0]["Total_flux"], 1, delta=1e-12)
 
+    def test_at_implies_fit(self):
+        """Shapes of the catalogue are held, as with --fit: a wide source keeps its flux. Sky models
+        have the Gaussians."""
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+        wanted, _ = self.rows(self.deep, "-i", "3", "--measure-in", plane, stem="at")
+        options = self.deep, "--at", self.path("at.csv"), "--measure-in", plane
+        texts = []
+        for fit in [], ["--fit"]:
+            found, sources = self.rows(*options, *fit)
+            for stem in "c", "c.planes":
+                with open(self.path(stem + ".csv")) as stream:
+                    texts.append(stream.read())
+            t.run(*options, *fit, "-q", "-o", self.path("c.skymodel"), check=True)
+            with open(self.path("c.skymodel")) as stream:
+                texts.append(stream.read())
+        self.assertEqual(texts[:3], texts[3:])
+        self.assertEqual(len(texts[2].splitlines()), len(sources) + 1)
+        for row, alike in zip(found, wanted, strict=True):
+            self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=0.1)
+            self.assertTrue(sources[row["Source_id"]]["Total_flux"] > 0)
+        head = header()
+        del head["BMAJ"], head["BMIN"], head["BPA"]
+        self.assert_error(
+            2,
+            "--at with --measure-in needs the beam, and no beam is known: give --beam MAJ,MIN,PA, or "
+            "leave --measure-in out",
+            self.write("bare.fits", fits.getdata(self.deep), head),
+            *options[1:],
+            "-o",
+            self.path("c.csv"),
+        )
+
     def test_formats(self):
         """Each format of tables has the same rows, follows the schema, and says what it is; others
         have a table in CSV."""
