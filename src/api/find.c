@@ -163,6 +163,8 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
     struct sampled sample = {0};
     enum srcfind_status status = describe_image(finder, &input->image, result, error);
     if (status == SRCFIND_OK)
+        status = planes_check(finder, input, result);
+    if (status == SRCFIND_OK)
         status = input_read_blanks(input, &result->blanks, finder->threads, error);
     if (status == SRCFIND_OK)
         status = search_input(finder, input, &sample, result);

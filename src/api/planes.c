@@ -1,9 +1,10 @@
 /* How sources are measured in planes of other images (--measure-in):
  *
- * 1. The mask is read once for all planes. Positions and intrinsic shapes of the Gaussians of the
- *    result are held.
- * 2. Files are opened in the order of the option. The first plane of a file must have the grid of
- *    the image; the planes of a file are measured in their order.
+ * 1. Before the search, planes_check opens each file: a wrong one costs no search. The first plane
+ *    of a file must have the grid of the image, and a unit that can be converted to the image's.
+ * 2. After the search, the mask is read once more, for all planes. Positions and intrinsic shapes
+ *    of the Gaussians of the result are held. Files are opened in the order of the option; the
+ *    planes of a file are measured in their order.
  * 3. In each plane the CPU finds the noise (cpu_detect), and amplitudes are fitted with the beam of
  *    the plane (measure/plane_fluxes.c). A plane that is blank, has no beam, or has one wider than
  *    the image gets a flag in place of fluxes.
@@ -194,52 +195,107 @@ static enum srcfind_status grow(struct measured_planes *t, int64_t n, struct err
                                                             : error_memory(error, MEASURING);
 }
 
-/* Measures in all planes of the open file. The last plane is opened first, so that a file that ends
- * too early fails before any plane is read. */
-static enum srcfind_status measure_file(struct plane_work *m) {
+/* Sets the error where a file is missing. */
+static enum srcfind_status check_there(const struct plane_work *m, const char *given,
+                                       const char *path) {
+    const struct path_list *list = &m->finder->options.measure_in;
+    struct error *error = &m->finder->error;
+    if (access(path, F_OK) == 0)
+        return SRCFIND_OK;
+    if (strcmp(given, path) != 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", given,
+                         path + path_directory(path));
+    if (list->n_files > 0)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "--measure-in: there is no file '%s': a list has one path on each line, "
+                         "and nothing else",
+                         path);
+    return error_set(error, SRCFIND_ERROR_INPUT, "--measure-in: there is no file '%s'%s", path,
+                     list->n > 1 || strchr(path, ',')
+                         ? ": a comma stands between paths, and is written twice in a path"
+                         : "");
+}
+
+/* Opens the file `path`, which is `given` or lies in the directory `given`, finds the number of its
+ * planes, and checks that they can be measured. The last plane is taken first, so that a file that
+ * ends too early fails before any plane is read. */
+static enum srcfind_status open_file(struct plane_work *m, const char *given, const char *path,
+                                     int64_t *n) {
+    struct error *error = &m->finder->error;
+    struct srcfind_image metadata;
+    double factor;
+    enum srcfind_status status = check_there(m, given, path);
+    if (status == SRCFIND_OK)
+        status = image_open_file(&m->file, path, m->choice.hdu, &m->of_file, error);
+    if (status == SRCFIND_OK)
+        status = count_planes(&m->of_file, n, error);
+    if (status == SRCFIND_OK && !m->file.file.gunzip)
+        status = take_plane(m, *n - 1, &metadata);
+    if (status == SRCFIND_OK)
+        status = take_plane(m, 0, &metadata);
+    if (status == SRCFIND_OK)
+        status = same_grid_check(&m->file, &metadata, m->image, &m->result->image, error);
+    return status == SRCFIND_OK ? compare_units(m, &metadata, &factor) : status;
+}
+
+static void close_file(struct plane_work *m) {
+    image_close(&m->file);
+    image_clear_metadata(&m->of_file);
+}
+
+/* Measures in all n planes of the open file. */
+static enum srcfind_status measure_planes(struct plane_work *m, int64_t n) {
     struct measured_planes *t = &m->result->planes;
     struct error *error = &m->finder->error;
     struct srcfind_image metadata;
-    int64_t n;
-    enum srcfind_status status = count_planes(&m->of_file, &n, error);
-    if (status == SRCFIND_OK)
-        status = grow(t, n, error);
-    if (status == SRCFIND_OK && !m->file.file.gunzip)
-        status = take_plane(m, n - 1, &metadata);
+    enum srcfind_status status = grow(t, n, error);
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
         status = take_plane(m, i, &metadata);
-        if (status == SRCFIND_OK && i == 0)
-            status = same_grid_check(&m->file, &metadata, m->image, &m->result->image, error);
         if (status != SRCFIND_OK)
             break;
         t->planes[t->n] = describe(m, &metadata, i);
         status = measure_plane(m, &metadata, &t->planes[t->n], t->fluxes + t->n * t->n_sources);
         t->n++;
     }
-    return status == SRCFIND_OK ? fits_file_checksum(&m->file.file, error) : status;
+    if (status == SRCFIND_OK)
+        status = fits_file_checksum(&m->file.file, error);
+    return status == SRCFIND_OK ? image_unchanged(&m->file, error) : status;
 }
 
-/* Opens the file `path`, which is `given` or lies in the directory `given`, and measures in it. The
- * path then belongs to the planes of the result. */
-static enum srcfind_status open_file(struct plane_work *m, const char *given, char *path) {
+/* Checks a file, before anything is searched. */
+static enum srcfind_status check_file(struct plane_work *m, const char *given, char *path) {
+    int64_t n;
+    enum srcfind_status status = open_file(m, given, path, &n);
+    if (status == SRCFIND_OK)
+        status = image_unchanged(&m->file, &m->finder->error);
+    close_file(m);
+    free(path);
+    return status;
+}
+
+/* Measures in a file. The path then belongs to the planes of the result. */
+static enum srcfind_status measure_file(struct plane_work *m, const char *given, char *path) {
     struct measured_planes *t = &m->result->planes;
-    struct error *error = &m->finder->error;
+    int64_t n;
     t->paths[t->n_paths++] = path;
-    if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", given,
-                         path + path_directory(path));
-    if (access(path, F_OK) != 0 && m->finder->options.measure_in.n > 1)
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: there is no such file: paths stand between commas, and a comma in a "
-                         "path is written twice",
-                         path);
-    enum srcfind_status status = image_open_file(&m->file, path, m->choice.hdu, &m->of_file, error);
+    enum srcfind_status status = open_file(m, given, path, &n);
     if (status == SRCFIND_OK)
-        status = measure_file(m);
-    if (status == SRCFIND_OK)
-        status = image_unchanged(&m->file, error);
-    image_close(&m->file);
-    image_clear_metadata(&m->of_file);
+        status = measure_planes(m, n);
+    close_file(m);
+    return status;
+}
+
+/* Calls `work` for each file, with a path that it owns. */
+static enum srcfind_status
+for_each_file(struct plane_work *m,
+              enum srcfind_status (*work)(struct plane_work *m, const char *given, char *path)) {
+    const struct path_list *list = &m->finder->options.measure_in;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t i = 0; status == SRCFIND_OK && i < list->n; i++) {
+        const char *given = list->paths[i];
+        char *path = user_map_path(USER_DETECTION, given, m->result->image.path);
+        status = path ? work(m, given, path) : error_memory(&m->finder->error, MEASURING);
+    }
     return status;
 }
 
@@ -326,29 +382,33 @@ static enum srcfind_status hold_sources(struct plane_work *m) {
 }
 
 static enum srcfind_status measure_files(struct plane_work *m) {
-    const struct path_list *list = &m->finder->options.measure_in;
     struct measured_planes *t = &m->result->planes;
-    enum srcfind_status status = SRCFIND_OK;
-    t->paths = calloc((size_t)list->n, sizeof *t->paths);
-    if (!t->paths)
-        status = error_memory(&m->finder->error, MEASURING);
-    for (int64_t i = 0; status == SRCFIND_OK && i < list->n; i++) {
-        const char *given = list->paths[i];
-        char *path = user_map_path(USER_DETECTION, given, m->result->image.path);
-        status = path ? open_file(m, given, path) : error_memory(&m->finder->error, MEASURING);
-    }
-    return status;
+    t->paths = calloc((size_t)m->finder->options.measure_in.n, sizeof *t->paths);
+    return t->paths ? for_each_file(m, measure_file) : error_memory(&m->finder->error, MEASURING);
 }
 
-enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
-                                   struct result *result) {
+static struct plane_work begin_work(struct srcfind *finder, const struct input *input,
+                                    struct result *result) {
     struct plane_work m = {.finder = finder,
                            .image = &input->image,
                            .result = result,
                            .choice = image_choice_default(),
+                           .file = {.file.descriptor = -1},
                            .noise = views_noise_beside(&finder->options.noise)};
-    const double start = clock_seconds();
     m.choice.blank = finder->options.image.blank;
+    return m;
+}
+
+enum srcfind_status planes_check(struct srcfind *finder, const struct input *input,
+                                 struct result *result) {
+    struct plane_work m = begin_work(finder, input, result);
+    return for_each_file(&m, check_file);
+}
+
+enum srcfind_status planes_measure(struct srcfind *finder, const struct input *input,
+                                   struct result *result) {
+    struct plane_work m = begin_work(finder, input, result);
+    const double start = clock_seconds();
     result->planes.n_sources = result->sources.n;
     enum srcfind_status status = read_mask(&m, &input->maps);
     if (status == SRCFIND_OK)

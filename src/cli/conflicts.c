@@ -69,6 +69,7 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
 
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
     const char *at = cli->find->values.at;
+    const struct path_list *measured = &cli->find->values.measure_in;
     bool ok =
         add_use(u, cli->files_from, NULL, "the list of images", false) &&
         add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
@@ -78,6 +79,8 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
         add_use(u, t->merged_tables[TABLE_GAUSSIANS], NULL, "merged table of Gaussians", true) &&
         add_use(u, t->merged_tables[TABLE_COMPLETENESS], NULL, "merged table of completeness",
                 true);
+    for (int64_t i = 0; ok && i < measured->n_files; i++)
+        ok = add_use(u, measured->files[i], NULL, "the list of --measure-in", false);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false);

@@ -13,6 +13,7 @@
 #include "common/arrays.h"
 #include "common/path_lines.h"
 #include "common/text_stream.h"
+#include "common/texts.h"
 
 static const char ADDING[] = "listing files";
 
@@ -30,6 +31,18 @@ static enum srcfind_status add_path(struct path_list *list, char *path, struct e
         return error_memory(error, ADDING);
     }
     list->paths[list->n++] = path;
+    return SRCFIND_OK;
+}
+
+/* Notes that a list file was read. */
+static enum srcfind_status add_file_name(struct path_list *list, const char *file,
+                                         struct error *error) {
+    char *copy = strdup(file);
+    if (!copy || !GROW(list->files, list->files_capacity, list->n_files + 1)) {
+        free(copy);
+        return error_memory(error, ADDING);
+    }
+    list->files[list->n_files++] = copy;
     return SRCFIND_OK;
 }
 
@@ -68,7 +81,10 @@ static enum srcfind_status add_lines(struct path_list *list, const char *option,
 
 static enum srcfind_status add_file(struct path_list *list, const char *option, const char *file,
                                     struct error *error) {
-    FILE *stream = fopen(file, "r");
+    FILE *stream = *file ? fopen(file, "r") : NULL;
+    if (!*file)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: the name of a list of files is to stand behind @", option);
     if (!stream)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "%s: the list %s cannot be read: %s: for a file whose name begins with @ "
@@ -76,7 +92,7 @@ static enum srcfind_status add_file(struct path_list *list, const char *option, 
                          option, file, strerror(errno));
     const enum srcfind_status status = add_lines(list, option, file, stream, error);
     fclose(stream);
-    return status;
+    return status == SRCFIND_OK ? add_file_name(list, file, error) : status;
 }
 
 /* --- the text --- */
@@ -99,9 +115,25 @@ static bool write_text(struct path_list *list) {
 
 /* --- lists --- */
 
-static void drop_from(struct path_list *list, int64_t n) {
+static void drop_from(struct path_list *list, int64_t n, int64_t n_files) {
     while (list->n > n)
         free(list->paths[--list->n]);
+    while (list->n_files > n_files)
+        free(list->files[--list->n_files]);
+}
+
+/* A file that is named twice would count twice in spectra. */
+static enum srcfind_status check_unique(const struct path_list *list, const char *option,
+                                        struct error *error) {
+    const char *path;
+    const char **sorted = arrays_allocate(list->n, sizeof *sorted);
+    if (!sorted)
+        return error_memory(error, ADDING);
+    memcpy(sorted, list->paths, (size_t)list->n * sizeof *sorted);
+    const int64_t n = texts_find_equal(sorted, list->n, &path);
+    free((void *)sorted);
+    return n > 1 ? error_set(error, SRCFIND_ERROR_OPTIONS, "%s: %s is given twice", option, path)
+                 : SRCFIND_OK;
 }
 
 static enum srcfind_status add_all(struct path_list *list, const char *option, const char *text,
@@ -129,12 +161,14 @@ static enum srcfind_status add_all(struct path_list *list, const char *option, c
 
 enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
                                   bool opens_lists, struct error *error) {
-    const int64_t before = list->n;
+    const int64_t n = list->n, n_files = list->n_files;
     enum srcfind_status status = add_all(list, option, text, opens_lists, error);
+    if (status == SRCFIND_OK)
+        status = check_unique(list, option, error);
     if (status == SRCFIND_OK && !write_text(list))
         status = error_memory(error, ADDING);
     if (status != SRCFIND_OK)
-        drop_from(list, before);
+        drop_from(list, n, n_files);
     return status;
 }
 
@@ -144,6 +178,8 @@ bool path_list_copy(struct path_list *copy, const struct path_list *list) {
     *copy = (struct path_list){0};
     for (int64_t i = 0; ok && i < list->n; i++)
         ok = add_path(copy, strdup(list->paths[i]), &ignored) == SRCFIND_OK;
+    for (int64_t i = 0; ok && i < list->n_files; i++)
+        ok = add_file_name(copy, list->files[i], &ignored) == SRCFIND_OK;
     ok = ok && (list->n == 0 || (copy->text = strdup(list->text)));
     if (!ok)
         path_list_clear(copy);
@@ -151,8 +187,9 @@ bool path_list_copy(struct path_list *copy, const struct path_list *list) {
 }
 
 void path_list_clear(struct path_list *list) {
-    drop_from(list, 0);
+    drop_from(list, 0, 0);
     free(list->paths);
+    free(list->files);
     free(list->text);
     *list = (struct path_list){0};
 }

@@ -11,13 +11,15 @@
 struct path_list {
     int64_t n, capacity;
     char **paths;
-    char *text; /* as path_list_add takes it; NULL without a path */
+    int64_t n_files, files_capacity;
+    char **files; /* the list files that were read */
+    char *text;   /* as path_list_add takes it; NULL without a path */
 };
 
 /* Adds the paths of a text: commas stand between paths, and a comma in a path is written twice.
  * With `opens_lists`, @LIST stands for the paths in the file LIST, one on each line, and a path
- * that begins with @ is written ./@; else no file is opened. On an error, whose message begins with
- * the option's name, the list is unchanged. */
+ * that begins with @ is written ./@; else no file is opened. No path may be there twice. On an
+ * error, whose message begins with the option's name, the list is unchanged. */
 enum srcfind_status path_list_add(struct path_list *list, const char *option, const char *text,
                                   bool opens_lists, struct error *error);
 

@@ -984,7 +984,7 @@ class MeasureIn(t.Case):
         self.assertEqual(result.returncode, 1)
         self.assert_error(
             1,
-            "a: there is no such file: paths stand between commas, and a comma in a path is written twice",
+            "--measure-in: there is no file 'a': a comma stands between paths, and is written twice in a path",
             self.deep,
             "--measure-in",
             "a,b.fits",
@@ -1016,6 +1016,17 @@ class MeasureIn(t.Case):
             "--measure-in",
             moved,
         )
+
+    def test_files_are_looked_at_first(self):
+        """A wrong file is noticed before the image is searched: here the search would fail, too."""
+        blank = self.write("blank.fits", np.full((160, 160), np.nan, np.float32), header())
+        other = self.write("other.fits", np.zeros((159, 160), np.float32), header())
+        for path, message in (
+            (other, "%s: NAXIS2 is 159" % other),
+            (self.path("none"), "there is no file '%s'" % self.path("none")),
+        ):
+            paths = "%s,%s" % (self.deep, path)
+            self.assert_error(1, message, blank, "--measure-in", paths, "-o", self.path("c.csv"))
 
     def test_files_that_cannot_be_used(self):
         """A cube that ends too early is an error, and so are too many planes, a missing file, an
@@ -1061,6 +1072,54 @@ class MeasureIn(t.Case):
             self.assert_error(
                 2, message, self.deep, "--measure-in", self.deep + ",@" + self.path("list")
             )
+        with open(self.path("list"), "w") as stream:
+            stream.write(self.deep + " \n")
+        self.assert_error(
+            1,
+            "there is no file '%s ': a list has one path on each line, and nothing else"
+            % self.deep,
+            self.deep,
+            "--measure-in",
+            "@" + self.path("list"),
+            *output,
+        )
+        self.assert_error(
+            2,
+            "%s: the catalogue of %s would replace the list of --measure-in"
+            % (self.path("list"), self.deep),
+            self.deep,
+            "-f",
+            "csv",
+            "--measure-in",
+            "@" + self.path("list"),
+            "-o",
+            self.path("list"),
+        )
+        self.assert_error(
+            2,
+            "--measure-in: the name of a list of files is to stand behind @",
+            self.deep,
+            "--measure-in",
+            "@",
+        )
+        self.assert_error(
+            2,
+            "--measure-in: %s is given twice" % self.deep,
+            self.deep,
+            "--measure-in",
+            self.deep,
+            "--measure-in",
+            "%s,%s" % (many, self.deep),
+        )
+        twice = self.path("c,d.fits")
+        self.assert_error(
+            1,
+            "there is no file '%s': a comma stands between paths, and is written twice" % twice,
+            self.deep,
+            "--measure-in",
+            self.path("c,,d.fits"),
+            *output,
+        )
         self.assert_error(
             2,
             "would replace an image of --measure-in",
