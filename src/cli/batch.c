@@ -225,7 +225,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
         write_notes(messages, catalogue);
         if (is_reported)
             remove_earlier(b, target, messages);
-        if (b->targets->to_stdout)
+        if (!b->cli->output)
             say_tables(messages, target);
     } else {
         say_failure(messages, target, srcfind_message(finder));

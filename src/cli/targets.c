@@ -176,14 +176,14 @@ static int refuse_file(const char *path, const struct targets *t) {
         path);
 }
 
-/* Whether a path, with a / at its end or without, is that of a file. */
+/* Whether a path, with a / at its end or without, is that of a file, or of a device. */
 static bool is_file(const char *path) {
     struct stat info;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
     char *without = strndup(path, length);
-    const bool is = without && stat(without, &info) == 0 && S_ISREG(info.st_mode);
+    const bool is = without && stat(without, &info) == 0 && !S_ISDIR(info.st_mode);
     free(without);
     return is;
 }

@@ -360,9 +360,9 @@ class Completeness(t.Case):
         self.assertTrue(all(a != b for i, a in enumerate(bins) for b in bins[:i]))
         for seed in (0, 1):  # a catalogue tells its seed, also 0
             self.assertEqual(
-                t.find(image, "--completeness=5", "--seed", seed)["options"]["seed"], seed
+                self.catalogue(image, "--completeness=5", "--seed", seed)["options"]["seed"], seed
             )
-        self.assertIsNone(t.find(image, "--completeness=5")["options"]["seed"])
+        self.assertIsNone(self.catalogue(image, "--completeness=5")["options"]["seed"])
 
     def test_scales(self):
         """Also sources of each scale, whose rows are of any scale."""
@@ -550,6 +550,11 @@ class Completeness(t.Case):
         self.assertNotIn(
             "its table",
             self.run_here(image, "--completeness=5", "-o", self.path("c.csv"), check=True).stderr,
+        )
+        merging = [image, "--completeness=5", "--merge", self.path("m.csv")]
+        self.assertIn(
+            "its table of completeness is sky.completeness.csv\n",
+            self.run_here(*merging, check=True).stderr,
         )
         os.mkdir(self.path("d.completeness.csv"))
         self.assert_error(
