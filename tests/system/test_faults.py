@@ -68,6 +68,7 @@ class FaultCase(t.Case):
         """What subprocess.run does, what is in the directory `out`, and whether the fault came to
         pass."""
         self.clear()
+        options.setdefault("cwd", self.directory.name)
         result = subprocess.run(
             [FAULTY, *arguments],
             capture_output=True,
