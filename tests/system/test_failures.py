@@ -382,8 +382,8 @@ class Failures(t.Case):
     def test_several_catalogues_in_what_is_no_directory(self):
         image, other = self.good(), self.write("other.fits", t.noise(30, 30))
         result = t.run(image, other, "-o", "/dev/null")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("/dev/null: the directory cannot be made: Not a directory", result.stderr)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("/dev/null: several images or planes, or a list, need a dir", result.stderr)
         result = t.run(image, "-o", "/proc/none/below/")  # the first one that cannot be made
         self.assertIn(
             "srcfind: /proc/none: the directory cannot be made: No such file or directory",
