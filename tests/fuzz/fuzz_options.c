@@ -62,6 +62,8 @@ static void check(const struct cli *cli) {
         free(value);
         free(again);
     }
+    if (cli->help.topic) /* options need not go together then */
+        return;
     if (srcfind_options_set(cli->find, "device", "cpu") ||
         srcfind_options_set(cli->find, "threads", "1") || srcfind_create(cli->find, &finder))
         abort();
