@@ -190,6 +190,15 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
     return l.size;
 }
 
+bool buffers_lay_out_nodes(const struct cuda *cuda, struct params *params) {
+    const struct buffer *buffer = &cuda->buffers[BUFFER_NODES];
+    struct params copy = *params;
+    const bool has_room = lay_out(&copy, BUFFER_NODES, NULL) <= buffer->size;
+    if (has_room)
+        lay_out(params, BUFFER_NODES, buffer->memory);
+    return has_room;
+}
+
 /* Sets the bytes of temporary memory that CUB needs for sorting and for sums over sorted keys. */
 static cudaError_t size_temporary(struct params *params) {
     uint32_t *const no_keys[2] = {NULL, NULL};

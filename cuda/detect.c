@@ -380,7 +380,7 @@ static bool find_above_nodes(struct search *s, const struct thresholds *all) {
     const double start = clock_seconds();
     s->params.detection = *s->detection;
     const bool ok = note(s, noise_find(s->cuda, &s->params, &s->grid, s->source, s->threads,
-                                       &s->result->noise, s->error));
+                                       &s->result->background, &s->result->noise, s->error));
     s->result->timings.clip += clock_seconds() - start;
     return ok && read_candidates(s, all) && find_islands(s, all);
 }
@@ -411,7 +411,7 @@ static bool describe(struct search *s, int64_t width, int64_t height, int64_t pi
     params->n_tiles = (params->n_pixels + TILE - 1) / TILE;
     params->detection = *s->detection;
     *s->result = (struct detection_result){.background.n_pixels = width * height};
-    if (!noise_plan(params, &s->grid))
+    if (!noise_plan(params, INT64_MAX, &s->grid))
         return note(s, error_memory(s->error, "measuring local noise"));
     if (params->detection.box > 0)
         params->detection.island = params->detection.threshold = INFINITY;

@@ -471,7 +471,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = thread; i < map.n_y * params.width; i += step) {
         const int64_t node = noise_position(i % params.width, map.n_x, map.step).first;
-        params.bounds[i] = noise_bound(&map, params.detection.island, node, i / params.width);
+        params.bounds[i] =
+            noise_bounds_of(&map, 1, params.detection.island, node, i / params.width).least;
     }
     for (int64_t y = thread; y < params.height; y += step)
         params.node_of_y[y] = (int)noise_position(y, map.n_y, map.step).first;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "common/arrays.h"
+#include "copies.h"
+#include "cpu/left_out.h"
 #include "cpu/noise_nodes.h"
 
 enum {
@@ -18,7 +20,7 @@ void noise_leave_to_host(struct params *params) {
     params->node_x.n_cells = params->node_y.n_cells = 0;
 }
 
-bool noise_plan(struct params *params, struct noise_grid *grid) {
+bool noise_plan(struct params *params, int64_t longest_cell, struct noise_grid *grid) {
     const struct detection *d = &params->detection;
     if (d->box == 0)
         return true;
@@ -31,8 +33,8 @@ bool noise_plan(struct params *params, struct noise_grid *grid) {
     params->node_y.n_nodes = n_y;
     if (box_pixels > CLIPPED_PIXELS || n_x * n_y > INT32_MAX)
         return true;
-    if (!cell_axis_make(&grid->x, params->width, d->box, d->step) ||
-        !cell_axis_make(&grid->y, params->height, d->box, d->step))
+    if (!cell_axis_make(&grid->x, params->width, d->box, d->step, longest_cell) ||
+        !cell_axis_make(&grid->y, params->height, d->box, d->step, longest_cell))
         return false;
     params->node_x.n_cells = grid->x.n_cells;
     params->node_y.n_cells = grid->y.n_cells;
@@ -126,19 +128,124 @@ static enum srcfind_status find_on_device(struct cuda *cuda, const struct params
     return status == SRCFIND_OK ? upload_nodes(cuda, params, map, error) : status;
 }
 
+/* --- bright wide islands --- */
+
+/* The lists of the clip, which are not read any more, get the runs. */
+static struct wide_list list_of(const struct params *params) {
+    const int64_t n_pixels = params->width * params->height;
+    const int64_t n = (n_pixels + WIDE_SEGMENT - 1) / WIDE_SEGMENT;
+    return (struct wide_list){.entries = params->list[0],
+                              .capacity = params->list_capacity,
+                              .segments = (struct wide_segment *)(void *)params->list[1],
+                              .n_segments = n,
+                              .n = (unsigned long long *)(void *)params->key_sums};
+}
+
+/* Copies the runs to the host. */
+static enum srcfind_status fetch_runs(struct cuda *cuda, const struct wide_list *list, int64_t n,
+                                      struct threads *threads, struct wide_runs *runs,
+                                      struct error *error) {
+    struct wide_segment *segments = arrays_allocate(list->n_segments, sizeof *segments);
+    runs->pieces = arrays_allocate(list->n_segments, sizeof *runs->pieces);
+    runs->entries = arrays_allocate(n, sizeof *runs->entries);
+    if (!segments || !runs->pieces || !runs->entries) {
+        free(segments);
+        return error_memory(error, "measuring local noise");
+    }
+    cudaError_t code = copy_out(cuda, threads, segments, list->segments,
+                                list->n_segments * (int64_t)sizeof *segments);
+    if (!code)
+        code = copy_out(cuda, threads, runs->entries, list->entries,
+                        n * (int64_t)sizeof *runs->entries);
+    for (int64_t i = 0; !code && i < list->n_segments; i++)
+        if (segments[i].n > 0)
+            runs->pieces[runs->n_pieces++] = (struct wide_piece){i * WIDE_SEGMENT, segments[i].n,
+                                                                 runs->entries + segments[i].first};
+    free(segments);
+    return cuda_check(cuda, code, "measuring local noise", error);
+}
+
+/* Lists the runs on the device. *done is false if they are more than the list has room for. */
+static enum srcfind_status list_runs(struct cuda *cuda, const struct params *coarse,
+                                     struct threads *threads, struct wide_runs *runs, bool *done,
+                                     struct error *error) {
+    const struct wide_list list = list_of(coarse);
+    unsigned long long n = 0;
+    *done = list.n_segments * (int64_t)sizeof *list.segments <=
+            list.capacity * (int64_t)sizeof *list.entries;
+    if (!*done)
+        return SRCFIND_OK;
+    cudaError_t code = launch_wide(coarse, &list, cuda->stream);
+    if (!code)
+        code = cuda_fetch(cuda, &n, list.n, sizeof n);
+    const enum srcfind_status status = cuda_check(cuda, code, "measuring local noise", error);
+    *done = (int64_t)n <= list.capacity;
+    return status == SRCFIND_OK && *done ? fetch_runs(cuda, &list, (int64_t)n, threads, runs, error)
+                                         : status;
+}
+
+/* Finds what is left out, with the coarse noise and the runs of the device. *done is false if these
+ * are not for the device. */
+static enum srcfind_status leave_out(struct cuda *cuda, const struct params *params,
+                                     const struct pixel_source *source, struct threads *threads,
+                                     const struct srcfind_background *whole, struct left_out *out,
+                                     bool *done, struct error *error) {
+    struct noise_map map = {.background = whole->median, .rms = whole->rms};
+    struct noise_grid grid = {{0}, {0}};
+    struct wide_runs runs = {0};
+    struct params coarse = *params;
+    const struct detection *d = &params->detection;
+    enum srcfind_status status = SRCFIND_OK;
+    *done = params->node_x.n_cells > 0 && d->beam_squared > 0 &&
+            left_out_coarse(params->width, params->height, d, &coarse.detection);
+    if (*done && !noise_plan(&coarse, d->box, &grid))
+        status = error_memory(error, "measuring local noise");
+    *done = *done && coarse.node_x.n_cells > 0 && buffers_lay_out_nodes(cuda, &coarse);
+    coarse.noise.nodes = coarse.nodes;
+    if (status == SRCFIND_OK && *done)
+        status = find_on_device(cuda, &coarse, &grid, source, threads, &map, error);
+    if (status == SRCFIND_OK && *done && left_out_is_possible(&map))
+        status = list_runs(cuda, &coarse, threads, &runs, done, error);
+    if (status == SRCFIND_OK && *done && runs.n_pieces > 0)
+        status = left_out_choose(&runs, params->width, params->height, d->beam_squared, threads,
+                                 out, error);
+    wide_runs_clear(&runs);
+    noise_map_clear(&map);
+    noise_grid_clear(&grid);
+    return status;
+}
+
+/* --- all of it --- */
+
+/* Finds the nodes without the pixels that are left out, if there are any. */
+static enum srcfind_status find_nodes(struct cuda *cuda, struct params *params,
+                                      const struct noise_grid *grid,
+                                      const struct pixel_source *source, struct threads *threads,
+                                      struct left_out *out, struct noise_map *map,
+                                      struct error *error) {
+    if (!out->pixels && params->node_x.n_cells > 0)
+        return find_on_device(cuda, params, grid, source, threads, map, error);
+    const enum srcfind_status status =
+        out->pixels ? left_out_clip_rest(source, &params->detection, threads, out, map, error)
+                    : noise_nodes_find(source, &params->detection, threads, map, error);
+    return status == SRCFIND_OK ? upload_nodes(cuda, params, map, error) : status;
+}
+
 enum srcfind_status noise_find(struct cuda *cuda, struct params *params,
                                const struct noise_grid *grid, const struct pixel_source *source,
-                               struct threads *threads, struct noise_map *map,
-                               struct error *error) {
-    enum srcfind_status status;
+                               struct threads *threads, struct srcfind_background *background,
+                               struct noise_map *map, struct error *error) {
+    struct left_out out = {0};
+    bool done;
+    enum srcfind_status status =
+        leave_out(cuda, params, source, threads, background, &out, &done, error);
     params->noise.nodes = params->nodes;
-    if (params->node_x.n_cells > 0) {
-        status = find_on_device(cuda, params, grid, source, threads, map, error);
-    } else {
-        status = noise_nodes_find(source, &params->detection, threads, map, error);
-        if (status == SRCFIND_OK)
-            status = upload_nodes(cuda, params, map, error);
-    }
+    if (status == SRCFIND_OK && !done)
+        status = left_out_find(source, &params->detection, background, threads, &out, error);
+    if (status == SRCFIND_OK)
+        status = find_nodes(cuda, params, grid, source, threads, &out, map, error);
+    left_out_describe(&out, background);
+    left_out_clear(&out);
     return status == SRCFIND_OK ? cuda_check(cuda, launch_bounds(params, cuda->stream),
                                              "measuring local noise", error)
                                 : status;

@@ -10,18 +10,21 @@ struct noise_grid {
     struct cell_axis x, y;
 };
 
-/* Sets the nodes of params, their cells and their lists of keys, if the detection has boxes. The
- * caller clears the grid, also after a failure. */
-bool noise_plan(struct params *params, struct noise_grid *grid);
+/* Sets the nodes of params, their cells and their lists of keys, if the detection has boxes. Cells
+ * are at most `longest_cell` pixels long: see cell_axis_make. The caller clears the grid, also
+ * after a failure. */
+bool noise_plan(struct params *params, int64_t longest_cell, struct noise_grid *grid);
 void noise_grid_clear(struct noise_grid *grid);
 
 /* Leaves the boxes to the host: for an image that is not kept on the device, or leaves no room. */
 void noise_leave_to_host(struct params *params);
 
 /* Finds all nodes of the map, whose noise of the whole image is set; the caller clears it, also
- * after an error. Then makes params ready for a scan by the noise between the nodes. */
+ * after an error. `background` has the clip of the whole image, and gets what was left out. Then
+ * makes params ready for a scan by the noise between the nodes. */
 enum srcfind_status noise_find(struct cuda *cuda, struct params *params,
                                const struct noise_grid *grid, const struct pixel_source *source,
-                               struct threads *threads, struct noise_map *map, struct error *error);
+                               struct threads *threads, struct srcfind_background *background,
+                               struct noise_map *map, struct error *error);
 
 #endif

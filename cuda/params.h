@@ -173,6 +173,22 @@ struct params {
     size_t temporary_size;
 };
 
+enum { WIDE_SEGMENT = 1024 }; /* pixels */
+
+/* The entries of a segment of pixels in a list. */
+struct wide_segment {
+    uint32_t first, n;
+};
+
+/* The runs of an image beyond its coarse noise, in the memory of a device. */
+struct wide_list {
+    uint32_t *entries;
+    int64_t capacity;
+    struct wide_segment *segments;
+    int64_t n_segments;
+    unsigned long long *n; /* entries: also counts those beyond the capacity */
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -206,6 +222,10 @@ cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream);
 /* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; a node that is
  * left to the host gets rms -1. */
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
+/* Lists the runs of params->pixels beyond params->noise, whose nodes are on the device. The list
+ * has WIDE_SEGMENT pixels a segment, of rows without what is between them. */
+cudaError_t launch_wide(const struct params *params, const struct wide_list *list,
+                        cudaStream_t stream);
 /* Sets bounds and node_of_y for a scan by the noise between the nodes. */
 cudaError_t launch_bounds(const struct params *params, cudaStream_t stream);
 

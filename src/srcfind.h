@@ -396,6 +396,10 @@ struct srcfind_background {
      * nodes. box is 0, and the others too, if there is one noise for the whole image. */
     int64_t box, step;
     double rms_least, rms_median, rms_most;
+    /* What was left out of the boxes: bright wide islands, and the share of the image's pixels that
+     * are theirs or near them. */
+    int64_t islands_excluded;
+    double share_excluded;
 };
 
 SRCFIND_API const struct srcfind_background *

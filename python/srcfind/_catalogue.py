@@ -91,7 +91,9 @@ class Background:
     """The kappa-sigma clip, in the image's unit. min, max and mean are of the n_kept pixels that
     the clip kept. empty: the last round would have kept no pixel, as in a constant image; nothing
     can be detected. Local noise has boxes of `box` pixels every `step`, and the least, median and
-    greatest rms of their nodes; else all five are 0.
+    greatest rms of their nodes. islands_excluded, share_excluded: bright wide islands, which were left
+    out of the boxes, and their share of the pixels, with what is near them. Without local noise all
+    of these are 0.
     """
 
     median: float
@@ -109,6 +111,8 @@ class Background:
     rms_least: float
     rms_median: float
     rms_most: float
+    islands_excluded: int
+    share_excluded: float
 
 
 @dataclass(frozen=True)

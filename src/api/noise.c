@@ -37,6 +37,11 @@ void noise_choose_box(const struct noise_choice *choice, const struct srcfind_im
     }
 }
 
+double noise_beam_squared(const struct srcfind_image *image) {
+    const double squared = image->beam.major * image->beam.minor / image->pixel_area;
+    return !isfinite(squared) ? 0 : squared > 4 ? squared : 4;
+}
+
 /* The value of a rank among n values, whose order changes: quickselect (Hoare 1961, CACM 4, 321),
  * with a pivot from the middle. A sort of a million nodes would take as long as all boxes on a GPU.
  */

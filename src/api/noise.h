@@ -16,6 +16,9 @@ double noise_wanted_box(const struct srcfind_image *image);
 void noise_choose_box(const struct noise_choice *choice, const struct srcfind_image *image,
                       struct detection *detection);
 
+/* BMAJ x BMIN in pixels^2, at least 4; 0 if the beam or the scale of pixels is not known. */
+double noise_beam_squared(const struct srcfind_image *image);
+
 /* Fills the members of a background that describe local noise. */
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
                     struct srcfind_background *background);

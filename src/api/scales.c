@@ -80,6 +80,7 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
     s->detection.keep_runs = true;
     s->detection.min_pixels = (detection->min_pixels + area - 1) / area;
     s->detection.box = s->detection.step = 0;
+    s->detection.beam_squared = 0;
     choose_box(s, effective);
     return SRCFIND_OK;
 }

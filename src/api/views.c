@@ -23,6 +23,7 @@ struct detection views_detection(const struct options *o, const struct noise_cho
                                   .min_pixels = o->min_pixels,
                                   .maps = *maps};
     noise_choose_box(noise, metadata, &detection);
+    detection.beam_squared = noise_beam_squared(metadata);
     return detection;
 }
 

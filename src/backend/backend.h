@@ -35,7 +35,9 @@ struct detection {
     bool keep_runs;    /* the segments have runs */
     bool noise_only;   /* no islands are found; only the CPU backend knows this */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
-    double rms;        /* in place of the clip's; 0: not given */
+    /* BMAJ x BMIN in pixels^2, 4 or more: bright wide islands are left out of the boxes; 0: none */
+    double beam_squared;
+    double rms;                /* in place of the clip's; 0: not given */
     struct noise_sources maps; /* in place of background and rms; only the CPU backend uses them */
 };
 

@@ -88,20 +88,32 @@ EXACT_FUNCTION bool noise_is_exceeded(struct noise_at noise, double n_rms, float
     return (double)pixel - noise.background > n_rms * noise.rms;
 }
 
-/* The least value that is above `n_rms` times the noise anywhere between four nodes, but for a
- * margin that is larger than all errors of rounding. Both are interpolated, so that their sum is
- * least at a node. */
-EXACT_FUNCTION float noise_bound(const struct noise_map *map, double n_rms, int64_t i, int64_t j) {
+/* A value that is not above `n_rms` times the noise anywhere between four nodes is less than
+ * `least`; one from `most` on is above it everywhere. */
+struct noise_bounds {
+    float least, most;
+};
+
+/* Background and rms are interpolated, so that their sum is least and greatest at nodes. The bounds
+ * have a margin that is larger than all errors of rounding. sign: 1, or -1 for the negated image.
+ */
+EXACT_FUNCTION struct noise_bounds noise_bounds_of(const struct noise_map *map, double sign,
+                                                   double n_rms, int64_t i, int64_t j) {
     const int64_t right = i + 1 < map->n_x ? i + 1 : i, above = j + 1 < map->n_y ? j + 1 : j;
     const struct noise_at *nodes[] = {
         &map->nodes[j * map->n_x + i], &map->nodes[j * map->n_x + right],
         &map->nodes[above * map->n_x + i], &map->nodes[above * map->n_x + right]};
-    double least = INFINITY, most = 0;
+    double least = INFINITY, most = -INFINITY, widest = 0;
     for (int k = 0; k < 4; k++) {
-        least = fmin(least, nodes[k]->background + n_rms * nodes[k]->rms);
-        most = fmax(most, fabs(nodes[k]->background) + n_rms * nodes[k]->rms);
+        const double background = sign * nodes[k]->background, reach = n_rms * nodes[k]->rms;
+        least = fmin(least, background + reach);
+        most = fmax(most, background + reach);
+        widest = fmax(widest, fabs(background) + reach);
     }
-    return isfinite(most) ? exact_below(least - 0x1p-40 * most) : INFINITY;
+    const struct noise_bounds none = {INFINITY, INFINITY};
+    const struct noise_bounds bounds = {exact_below(least - 0x1p-40 * widest),
+                                        exact_above(most + 0x1p-40 * widest)};
+    return isfinite(widest) ? bounds : none;
 }
 
 /* Frees the nodes. */

@@ -7,6 +7,9 @@
 #include "common/plural.h"
 #include "output/catalogue.h"
 
+/* The least share of the pixels left out of the boxes that the summary tells. */
+static const double TOLD_SHARE = 0.01;
+
 static void write_stages(const struct messages *messages, const struct srcfind_catalogue *c) {
     const struct srcfind_timings *t = srcfind_catalogue_timings(c);
     const struct srcfind_background *b = srcfind_catalogue_background(c);
@@ -97,6 +100,9 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     if (local && !(given_rms && (given_background || *c->table.of->options.background_map)))
         fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
                 (long long)b->box, (long long)b->step);
+    if (b->share_excluded > TOLD_SHARE)
+        fprintf(stream, ", less bright wide islands (%.2g%% of the pixels)",
+                100 * b->share_excluded);
 }
 
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {

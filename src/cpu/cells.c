@@ -30,10 +30,12 @@ static int64_t find_border(const struct cell_axis *axis, int64_t pixel) {
     return border - axis->border;
 }
 
-bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step) {
-    const int64_t n_nodes = boxes_count(n, step);
+bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step,
+                    int64_t longest) {
+    const int64_t n_nodes = boxes_count(n, step), more = (n - 1) / longest;
+    const int64_t n_borders = 2 * n_nodes + more;
     *axis = (struct cell_axis){.n_nodes = n_nodes,
-                               .border = malloc(2 * (size_t)n_nodes * sizeof *axis->border),
+                               .border = malloc((size_t)n_borders * sizeof *axis->border),
                                .first = malloc((size_t)n_nodes * sizeof *axis->first),
                                .end = malloc((size_t)n_nodes * sizeof *axis->end)};
     if (!axis->border || !axis->first || !axis->end)
@@ -42,8 +44,10 @@ bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t ste
         axis->border[2 * i] = boxes_low(i, n, size, step);
         axis->border[2 * i + 1] = boxes_high(i, n, size, step);
     }
-    qsort(axis->border, 2 * (size_t)n_nodes, sizeof *axis->border, compare_borders);
-    for (int64_t i = 1; i < 2 * n_nodes; i++) {
+    for (int64_t i = 0; i < more; i++)
+        axis->border[2 * n_nodes + i] = (i + 1) * longest;
+    qsort(axis->border, (size_t)n_borders, sizeof *axis->border, compare_borders);
+    for (int64_t i = 1; i < n_borders; i++) {
         const int64_t length = axis->border[i] - axis->border[axis->n_cells];
         if (length > 0)
             axis->border[++axis->n_cells] = axis->border[i];

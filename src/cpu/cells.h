@@ -7,8 +7,10 @@
 #include "cpu/clip_box.h"
 #include "input/pixel_source.h"
 
-/* The caller clears the axis, also after a failure. */
-bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step);
+/* Makes the cells of boxes of `size` pixels every `step` pixels; cells are at most `longest` pixels
+ * long, where boxes begin at multiples of that. The caller clears the axis, also after a failure.
+ */
+bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step, int64_t longest);
 void cell_axis_clear(struct cell_axis *axis);
 
 /* The cells of an image, which all threads share. */

@@ -278,3 +278,16 @@ bool clip_box(struct box *box, double kappa, struct noise_at *noise) {
             return true;
     }
 }
+
+bool clip_box_node(struct box *box, int64_t n, double kappa, struct noise_at *guess,
+                   struct noise_at *node) {
+    struct noise_at noise = *guess;
+    *node = (struct noise_at){NAN, NAN};
+    if (4 * box->all.n < n || box->all.n == 0)
+        return true;
+    if (!clip_box(box, kappa, &noise))
+        return false;
+    if (noise.rms > 0)
+        *node = *guess = noise;
+    return true;
+}

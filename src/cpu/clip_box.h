@@ -19,6 +19,12 @@ struct box {
  * the speed depends on it. */
 bool clip_box(struct box *box, double kappa, struct noise_at *noise);
 
+/* Clips the box of a node, of n pixels with the blank ones. *node is NAN if it does not count: less
+ * than a quarter of the pixels are not blank, or they have no noise. *guess is a guess before, and
+ * becomes the noise of a node that counts. */
+bool clip_box_node(struct box *box, int64_t n, double kappa, struct noise_at *guess,
+                   struct noise_at *node);
+
 /* Clips n > 0 pixels, given by their exact keys in any order, by a sort. Takes ownership of the
  * keys, which come from malloc. */
 bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct noise_at *noise);

@@ -20,6 +20,7 @@
 #include "cpu/clip_predicted.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/islands.h"
+#include "cpu/left_out.h"
 #include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
 
@@ -157,13 +158,20 @@ static enum srcfind_status find_segments(const struct pixel_source *source,
     return status;
 }
 
-/* Clips the box of each node. */
+/* Clips the box of each node, without the pixels of bright wide islands. */
 static enum srcfind_status find_nodes(const struct pixel_source *source,
                                       const struct detection *detection, struct threads *threads,
                                       struct detection_result *result, struct error *error) {
     double start = clock_seconds();
-    const enum srcfind_status status =
-        noise_nodes_find(source, detection, threads, &result->noise, error);
+    struct srcfind_background *b = &result->background;
+    struct left_out out;
+    enum srcfind_status status = left_out_find(source, detection, b, threads, &out, error);
+    if (status == SRCFIND_OK && out.pixels)
+        status = left_out_clip_rest(source, detection, threads, &out, &result->noise, error);
+    else if (status == SRCFIND_OK)
+        status = noise_nodes_find(source, detection, threads, &result->noise, error);
+    left_out_describe(&out, b);
+    left_out_clear(&out);
     lap(&result->timings.clip, &start);
     return status;
 }

@@ -113,6 +113,30 @@ static bool keys_reach(const uint32_t *pixels, bool swapped, const float *bounds
     return swapped ? any_reach(pixels, true, bounds) : any_reach(pixels, false, bounds);
 }
 
+static inline uint32_t which_leave(const uint32_t *pixels, bool swapped, float low, float high) {
+    uint8_t leaves[REACH_PIXELS];
+    uint32_t bits = 0;
+    int32_t any = 0;
+    for (int i = 0; i < REACH_PIXELS; i++) {
+        const uint32_t pixel = native(pixels[i], swapped);
+        float value;
+        memcpy(&value, &pixel, sizeof value);
+        const int32_t is = (value >= high) | (value <= low);
+        leaves[i] = (uint8_t)is;
+        any |= is;
+    }
+    for (int i = 0; any && i < REACH_PIXELS; i += 8) { /* byte k of eight to bit k */
+        uint64_t eight;
+        memcpy(&eight, leaves + i, sizeof eight);
+        bits |= (uint32_t)(eight * 0x0102040810204080u >> 56) << i;
+    }
+    return bits;
+}
+
+static uint32_t keys_leave(const uint32_t *pixels, bool swapped, float low, float high) {
+    return swapped ? which_leave(pixels, true, low, high) : which_leave(pixels, false, low, high);
+}
+
 /* --- picking --- */
 
 /* Appends the keys of a row whose bits are set. It may write KEY_LANES keys beyond the last one. */
@@ -300,6 +324,7 @@ static void keys_sum(const struct key_rows *rows, int64_t n, int32_t low, int32_
 const struct key_kernels KEY_KERNELS = {
     .convert = keys_convert,
     .reach = keys_reach,
+    .leave = keys_leave,
     .pick = keys_pick,
     .count = keys_count,
     .neighbours = keys_neighbours,

@@ -48,6 +48,9 @@ struct key_kernels {
     void (*convert)(const uint32_t *pixels, bool swapped, int64_t n, int32_t *keys);
     /* Whether one of REACH_PIXELS pixels is blank or not below its bound. */
     bool (*reach)(const uint32_t *pixels, bool swapped, const float *bounds);
+    /* Which of REACH_PIXELS pixels are >= high or <= low: a bit for each, the lowest for the first.
+     */
+    uint32_t (*leave)(const uint32_t *pixels, bool swapped, float low, float high);
     /* picked->middle and picked->outer each have capacity for all rows and two more. Blanks may be
      * among the outer keys. */
     void (*pick)(const struct key_rows *rows, int64_t n, const struct key_window *window,

@@ -72,31 +72,15 @@ static int64_t box_length(const struct cell_axis *axis, int64_t i) {
     return axis->border[axis->end[i]] - axis->border[axis->first[i]];
 }
 
-/* Clips the box of a node. *guess is the noise of the node before, and is replaced by this node's
- * if it counts. */
-static bool find_node(struct nodes *s, struct cells *cells, int64_t i, int64_t j,
-                      struct noise_at *guess) {
-    const struct cell_grid *grid = &s->grid;
-    struct noise_at *node = &s->map->nodes[j * s->map->n_x + i];
-    struct box *box = cells_box(cells, i, j);
-    struct noise_at noise = *guess;
-    *node = (struct noise_at){NAN, NAN};
-    if (4 * box->all.n < box_length(&grid->x, i) * box_length(&grid->y, j) || box->all.n == 0)
-        return true;
-    if (!clip_box(box, s->detection->kappa, &noise))
-        return false;
-    if (noise.rms > 0)
-        *node = *guess = noise;
-    return true;
-}
-
 /* Finds the nodes of row j. *first is a guess for its first node, and becomes the noise of this
  * node. */
 static enum srcfind_status find_row(struct nodes *s, struct cells *cells, int64_t j,
                                     struct noise_at *first, struct error *error) {
     struct noise_at guess = *first;
     for (int64_t i = 0; i < s->map->n_x; i++) {
-        if (!find_node(s, cells, i, j, &guess))
+        const int64_t n = box_length(&s->grid.x, i) * box_length(&s->grid.y, j);
+        if (!clip_box_node(cells_box(cells, i, j), n, s->detection->kappa, &guess,
+                           &s->map->nodes[j * s->map->n_x + i]))
             return error_memory(error, "measuring local noise");
         *first = i == 0 ? guess : *first;
     }
@@ -275,8 +259,10 @@ bool noise_nodes_complete(struct noise_map *map, const struct detection *detecti
 static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
                       const struct detection *detection) {
     *grid = (struct cell_grid){.source = source, .kernels = cpu_variant_choose()->keys};
-    return cell_axis_make(&grid->x, source->width, detection->box, detection->step) &&
-           cell_axis_make(&grid->y, source->height, detection->box, detection->step);
+    return cell_axis_make(&grid->x, source->width, detection->box, detection->step,
+                          source->width) &&
+           cell_axis_make(&grid->y, source->height, detection->box, detection->step,
+                          source->height);
 }
 
 enum srcfind_status noise_nodes_find(const struct pixel_source *source,

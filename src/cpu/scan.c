@@ -311,7 +311,7 @@ static void set_bounds(struct scan_worker *w, int64_t j) {
     for (int64_t x = 0; x < scan->source->width; x++) {
         if (scan->noise.node[x] != node) {
             node = scan->noise.node[x];
-            bound = noise_bound(t->map, t->island, node, j);
+            bound = noise_bounds_of(t->map, 1, t->island, node, j).least;
         }
         w->bounds[x] = bound;
     }

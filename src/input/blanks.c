@@ -31,6 +31,14 @@ static void add_bits(struct blanks *b, int64_t word, uint64_t bits) {
         atomic_fetch_add_explicit(&b->n_added, n, memory_order_relaxed);
 }
 
+void blanks_add(struct blanks *b, int64_t first, int64_t n) {
+    for (int64_t i = first, end = first + n; i < end;) {
+        const int64_t bit = i % 64, count = 64 - bit < end - i ? 64 - bit : end - i;
+        add_bits(b, i / 64, (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << bit);
+        i += count;
+    }
+}
+
 /* --- other images --- */
 
 bool blanks_not_finite(float value) {

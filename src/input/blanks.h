@@ -31,6 +31,9 @@ enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source
                                 bool (*is_blank)(float value), struct threads *threads,
                                 struct error *error);
 
+/* Makes the pixels [first, first + n) blank. */
+void blanks_add(struct blanks *blanks, int64_t first, int64_t n);
+
 /* The state of an image that is read with blanks. */
 struct blanked {
     struct pixel_source stored;

@@ -101,6 +101,13 @@ static cJSON *image_json(const struct srcfind_image *image) {
     return json_end(&object);
 }
 
+static cJSON *excluded_json(const struct srcfind_background *b) {
+    struct json_tree object = json_object();
+    add_integer(&object, "islands", b->islands_excluded);
+    add_real(&object, "share", b->share_excluded);
+    return json_end(&object);
+}
+
 static cJSON *local_json(const struct srcfind_background *b) {
     struct json_tree object = json_object();
     add_integer(&object, "size", b->box);
@@ -108,6 +115,7 @@ static cJSON *local_json(const struct srcfind_background *b) {
     add_real(&object, "rms_least", b->rms_least);
     add_real(&object, "rms_median", b->rms_median);
     add_real(&object, "rms_most", b->rms_most);
+    json_add(&object, "excluded", excluded_json(b));
     return json_end(&object);
 }
 

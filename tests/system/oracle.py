@@ -99,9 +99,50 @@ def clip_box(values, kappa):
     return None
 
 
-def noise_nodes(image, size, step, kappa=3):
+def beam_squared(header):
+    """BMAJ x BMIN in pixels^2, at least 4; None without a beam."""
+    if not header.get("BMAJ"):
+        return None
+    area = abs(header["CDELT1"] * header["CDELT2"])
+    return max(4.0, header["BMAJ"] * header["BMIN"] / area)
+
+
+def left_out(image, size, kappa, beam):
+    """The pixels of bright wide islands of positive sign, and those within 1.5 beams. beam: squared, in
+    pixels."""
+    coarse = 4 * size
+    if min(image.shape) >= 2 * coarse:
+        nodes = noise_nodes(image, coarse, coarse, kappa)
+        background, rms = (interpolate(nodes[:, :, i], image.shape, coarse) for i in (0, 1))
+    else:
+        whole = clip_box(image, kappa) or (0, 0)
+        background, rms = (np.full(image.shape, value) for value in whole)
+    above = np.where(np.isfinite(image), image.astype(np.float64), np.nan) - background
+    out = np.zeros(image.shape, bool)
+    labels, _ = ndimage.label(above > 3 * rms)
+    for number, place in enumerate(ndimage.find_objects(labels) if np.all(rms > 0) else (), 1):
+        own = labels[place] == number
+        has_peak = (above[place][own] > 10 * rms[place][own]).any()
+        n_below = (above[place] < -3 * rms[place]).sum()
+        if (
+            has_peak
+            and own.sum() > 15 * np.pi * beam / (4 * np.log(2))
+            and 4 * n_below <= own.sum()
+        ):
+            out[place] |= own
+    if out.any():
+        y, x = ndimage.distance_transform_edt(~out, return_distances=False, return_indices=True)
+        y, x = y - np.arange(len(out))[:, None], x - np.arange(len(out[0]))
+        out = x**2 + y**2 <= 2.25 * beam
+    return out
+
+
+def noise_nodes(image, size, step, kappa=3, beam=None):
     """Median and rms of the nodes; a node without has those of the nearest one, of equals the
-    first."""
+    first. beam: squared, in pixels; bright wide islands are then left out."""
+    if beam:
+        out = left_out(image, size, kappa, beam) | left_out(-image, size, kappa, beam)
+        image = np.where(out, np.nan, image)
     shape = [-(-n // step) for n in image.shape]
     nodes = np.full((*shape, 2), np.nan)
     for j, i in np.ndindex(*shape):
@@ -129,9 +170,9 @@ def interpolate(nodes, shape, step):
     return rows[:, i] + f * (rows[:, right] - rows[:, i])
 
 
-def find_locally(image, size, step, island=5, connectivity=4, background="median"):
+def find_locally(image, size, step, beam, island=5, connectivity=4, background="median"):
     """The islands above local noise, with Isl_rms and Isl_mean at their peaks."""
-    nodes = noise_nodes(image, size, step)
+    nodes = noise_nodes(image, size, step, beam=beam)
     rms = interpolate(nodes[:, :, 1], image.shape, step)
     base = (
         interpolate(nodes[:, :, 0], image.shape, step)

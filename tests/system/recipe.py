@@ -238,9 +238,19 @@ def beam_frame(header):
     return to_beam, area, fwhm * (1 + 1e-6)  # pixels at just half a beam are in the margin
 
 
+def nodes(image, size, step, kappa):
+    """Without bright wide islands (SPEC, "Local noise")."""
+    squared = Island.beam_squared
+    out = [noise.left_out(sign * image, size, kappa, squared) for sign in (1, -1)]
+    return original_nodes(image, size, step, kappa, out[0] | out[1])
+
+
 original, original_frame = recipe.fit_island, recipe.beam_frame
+noise, original_nodes = recipe.noise, recipe.noise.nodes
+noise.nodes = nodes
 recipe.fit_island, recipe.beam_frame = fit_island, beam_frame
 boxes, *files = sys.argv[1:]
 for image, catalogue in zip(files[::2], files[1::2]):
     sys.argv[1:] = image, boxes, "-o", catalogue
+    Island.beam_squared = noise.beam_squared(recipe.load(image)[1])
     recipe.main()

@@ -84,7 +84,7 @@ class Given(t.Case):
     def test_one_of_them(self):
         """The other one is given as a value, or is that of the whole image, or local."""
         clip = oracle.clip(self.image)
-        nodes = oracle.noise_nodes(self.image, 48, 16)
+        nodes = oracle.noise_nodes(self.image, 48, 16, beam=oracle.beam_squared(t.sky_header()))
         local = [oracle.interpolate(nodes[:, :, i], self.image.shape, 16) for i in (0, 1)]
         rms, background = self.given[:2], self.given[2:]
         for options, with_background, with_rms in (

@@ -43,7 +43,8 @@ class LocalNoise(t.Case):
                 self.assert_close(row[name], e[name], 1e-6)
 
     def check(self, path, ways=WAYS):
-        image, _ = oracle.read(path)
+        image, header = oracle.read(path)
+        beam = oracle.beam_squared(header)
         n_found = 0
         for box, options in ways:
             size, step = map(int, box.split(",")) if "," in box else (int(box), int(box) // 3)
@@ -58,7 +59,8 @@ class LocalNoise(t.Case):
                 self.assertEqual(
                     [found["background"]["local"][name] for name in ("size", "step")], [size, step]
                 )
-                self.assert_sources(found["sources"], oracle.find_locally(image, size, step, **how))
+                expected = oracle.find_locally(image, size, step, beam, **how)
+                self.assert_sources(found["sources"], expected)
                 n_found += len(found["sources"])
         self.assertGreater(n_found, 3)
 
@@ -148,6 +150,39 @@ class LocalNoise(t.Case):
                 [local["rms_" + name] for name in ("least", "median", "most")], expected, rtol=1e-12
             )
 
+    def test_bright_wide_source(self):
+        """It keeps its flux, of either sign, and is told; without a beam it is lost in its noise."""
+        k = np.fft.fftfreq(600)
+        noise = np.fft.ifft2(
+            np.fft.fft2(np.random.default_rng(5).normal(size=(600, 600)))
+            * np.exp(-((np.pi * 5 / 2.3548) ** 2) * (k[:, None] ** 2 + k**2))
+        ).real
+        y, x = np.mgrid[:600, :600]
+        wide = 200 * np.exp(-((x - 290) ** 2 + (y - 310) ** 2) * 4 * np.log(2) / 50**2)
+        header = t.sky_header(BMAJ=25e-4, BMIN=25e-4, BPA=0.0)
+        image = (noise / noise.std() + wide).astype(np.float32)
+        for sign, words in ((1, []), (-1, ["--negative"])):
+            path = self.write("wide%d.fits" % sign, sign * image, header)
+            result = t.run(
+                path, "--local", "-i", "3", "--fit", *words, "-o", self.path("c.csv"), check=True
+            )
+            self.assertRegex(
+                result.stderr, r", in boxes of \d+ pixels every \d+, less bright wide islands \(\d"
+            )
+            flux = max(abs(row["Total_flux"]) for row in t.read_csv(self.path("c.csv")))
+            self.assertAlmostEqual(flux / (200 * 10**2), 1, delta=0.02)
+            excluded = t.find(path, "--local")["background"]["local"]["excluded"]
+            self.assertEqual(excluded["islands"], 1)
+            above = (wide > 3).sum()  # within 1.5 beams of these, too
+            radius = (above / np.pi) ** 0.5 + 7.5
+            self.assertAlmostEqual(
+                excluded["share"] / (np.pi * radius**2 / 600**2), 1, delta=0.1
+            )
+        header["BMAJ"] = header["BMIN"] = 0
+        found = t.find(self.write("bare.fits", image, header), "--local")["background"]["local"]
+        self.assertEqual(found["excluded"], {"islands": 0, "share": 0})
+        self.assertGreater(found["rms_most"], 5)
+
     def test_given_noise(self):
         """In place of the clip's, for the whole image and with --local."""
         image = t.noise(200, 220, seed=5)
@@ -231,9 +266,13 @@ class LocalNoise(t.Case):
     @staticmethod
     def reference(path, size, step):
         tool = t.tool("local_reference")
-        image = tool.load(path)[0].astype(np.float32).astype(np.float64)
+        image, header = tool.load(path)[:2]
+        image = image.astype(np.float32).astype(np.float64)
+        beam, out = tool.beam_squared(header), None
+        if beam:
+            out = tool.left_out(image, size, 3, beam) | tool.left_out(-image, size, 3, beam)
         background, rms = (
-            tool.spread(node, *image.shape, step) for node in tool.nodes(image, size, step, 3)
+            tool.spread(node, *image.shape, step) for node in tool.nodes(image, size, step, 3, out)
         )
         return tool.islands(
             image, background, rms, threshold=5, island=5, connectivity=4, min_pixels=1

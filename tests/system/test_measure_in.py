@@ -618,7 +618,7 @@ class MeasureIn(t.Case):
         """Those of scales keep their flux, of which local background has a part, also behind a
         source of two Gaussians."""
         rows, columns = np.mgrid[:400, :400]
-        halo = 8 * np.exp(-((columns - 200) ** 2 + (rows - 190) ** 2) * FWHM**2 / 2 / 45**2)
+        halo = 2.5 * np.exp(-((columns - 200) ** 2 + (rows - 190) ** 2) * FWHM**2 / 2 / 45**2)
         point, *pair = (
             np.exp(-((columns - x) ** 2 + (rows - y) ** 2) * FWHM**2 / 2 / 25)
             for x, y in ((215, 200), (60, 50), (64, 52))
@@ -647,7 +647,7 @@ class MeasureIn(t.Case):
         self.assertIn("M", [row["S_Code"] for row in sources.values()])
         for row in found:
             if row["Source_id"] == wide["Source_id"]:
-                self.assertAlmostEqual(row["Total_flux"], 0.5 * 8 * (45 / 5) ** 2, delta=25)
+                self.assertAlmostEqual(row["Total_flux"], 0.5 * 2.5 * (45 / 5) ** 2, delta=8)
 
     def test_mask(self):
         """Masked pixels are blank in all planes; pixels that are blank in one plane are not blank in

@@ -295,13 +295,22 @@ class Sources(Scales):
             ) / samples.step + 1
             header["CDELT" + axis] *= samples.step
         header["BMAJ"], header["BMIN"] = (sky.CELL * axis for axis in effective(k))
-        smooth = self.write("smooth.fits", samples.values.astype(np.float32), header)
+        values = samples.values.astype(np.float32)
+        smooth = self.write("smooth.fits", values, header)
+        del header["BMAJ"], header["BMIN"]  # so that nothing is left out of the boxes
         box = "%d,%d" % (samples.box, samples.box // 3)
+        self.save(self.write("bare.fits", values, header), "background,rms", "--rms-box", box)
+        noise = [
+            "--rms-map",
+            self.path("c.rms.fits"),
+            "--background-map",
+            self.path("c.background.fits"),
+        ]
         return (
             samples,
             len(rows),
-            self.json(smooth, "-i", "3", "--rms-box", box),
-            self.json(smooth, "-i", "3", "--rms-box", box, "--fit"),
+            self.json(smooth, "-i", "3", *noise),
+            self.json(smooth, "-i", "3", *noise, "--fit"),
         )
 
     def check_islands(self, rows, samples, islands):

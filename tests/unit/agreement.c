@@ -92,8 +92,11 @@ static void assert_nodes(const struct noise_map *map, const struct oracle_nodes 
 void assert_agrees_locally(const struct detection_result *result, const struct picture *picture,
                            const struct detection *d) {
     struct oracle_nodes nodes = oracle_nodes_find(picture, d);
-    const struct oracle_nodes own = {nodes.n_x, nodes.n_y, result->noise.nodes};
+    const struct oracle_nodes own = {nodes.n_x, nodes.n_y, result->noise.nodes, 0, 0};
+    const double n_pixels = picture->width * picture->height;
     assert_nodes(&result->noise, &nodes);
+    assert_int_equal(result->background.islands_excluded, nodes.n_islands);
+    assert_true(result->background.share_excluded == nodes.n_pixels / n_pixels);
     struct oracle_result expected = oracle_detect_locally(picture, d, &own);
     assert_background_agrees(&result->background, &expected.background);
     assert_int_equal(result->segments.n, expected.n);

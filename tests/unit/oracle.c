@@ -229,11 +229,12 @@ static struct noise_at nearest_noise(const struct oracle_nodes *all, struct nois
     return whole;
 }
 
-struct oracle_nodes oracle_nodes_find(const struct picture *p, const struct detection *d) {
+/* All boxes, with nothing left out. */
+static struct oracle_nodes find_nodes(const struct picture *p, const struct detection *d) {
     const struct srcfind_background b = clip_part(p, 0, p->width, 0, p->height, d->kappa);
     const struct noise_at whole = {b.median, b.rms > 0 ? b.rms : (double)INFINITY};
-    struct oracle_nodes clipped = {(int)((p->width + d->step - 1) / d->step),
-                                   (int)((p->height + d->step - 1) / d->step), NULL};
+    struct oracle_nodes clipped = {.n_x = (int)((p->width + d->step - 1) / d->step),
+                                   .n_y = (int)((p->height + d->step - 1) / d->step)};
     struct oracle_nodes filled = clipped;
     const int n = clipped.n_x * clipped.n_y;
     clipped.nodes = malloc((size_t)n * sizeof *clipped.nodes);
@@ -277,6 +278,125 @@ static struct noise_at noise_of_pixel(const struct oracle_nodes *n, int x, int y
         between(between(a[i].background, b[i].background, t),
                 between(a[right].background, b[right].background, t), f),
         between(between(a[i].rms, b[i].rms, t), between(a[right].rms, b[right].rms, t), f)};
+}
+
+/* --- bright wide islands --- */
+
+/* The coarse noise of each pixel. False where one has none. */
+static bool find_coarse(const struct picture *p, const struct detection *d,
+                        struct noise_at *coarse) {
+    const struct detection wide = {
+        .kappa = d->kappa, .background = NAN, .box = 4 * d->box, .step = 4 * d->box};
+    const int n = p->width * p->height;
+    const struct srcfind_background b = clip_part(p, 0, p->width, 0, p->height, d->kappa);
+    bool is_noisy = b.n_kept > 0;
+    if ((p->width < p->height ? p->width : p->height) < 2 * wide.box) {
+        for (int i = 0; i < n; i++)
+            coarse[i] = (struct noise_at){b.median, b.rms};
+        return is_noisy && b.rms > 0;
+    }
+    struct oracle_nodes nodes = find_nodes(p, &wide);
+    for (int i = 0; i < n; i++)
+        coarse[i] = noise_of_pixel(&nodes, i % p->width, i / p->width, wide.step);
+    for (int k = 0; k < nodes.n_x * nodes.n_y; k++)
+        is_noisy = is_noisy && nodes.nodes[k].rms > 0 && isfinite(nodes.nodes[k].rms);
+    oracle_nodes_free(&nodes);
+    return is_noisy;
+}
+
+/* Marks the pixels within 1.5 beams of one. */
+static void mark_near(const struct picture *p, const struct detection *d, int at, bool *out) {
+    const double most = 2.25 * d->beam_squared;
+    const int reach = (int)sqrt(most) + 1;
+    for (int y = at / p->width - reach; y <= at / p->width + reach; y++)
+        for (int x = at % p->width - reach; x <= at % p->width + reach; x++) {
+            const int dx = x - at % p->width, dy = y - at / p->width;
+            if (is_inside(p, x, y) && dx * dx + dy * dy <= most)
+                out[y * p->width + x] = true;
+        }
+}
+
+/* Whether an island is bright, wide, and no noise. sign: 1, or -1 for a negative one. */
+static bool is_left_out(const struct picture *p, const struct detection *d,
+                        const struct noise_at *coarse, int sign, const int *members, int n) {
+    int x0 = p->width, x1 = -1, y0 = p->height, y1 = -1, n_others = 0;
+    bool has_peak = false;
+    for (int m = 0; m < n; m++) {
+        const int x = members[m] % p->width, y = members[m] / p->width;
+        const struct noise_at *c = &coarse[members[m]];
+        x0 = x < x0 ? x : x0;
+        x1 = x > x1 ? x : x1;
+        y0 = y < y0 ? y : y0;
+        y1 = y > y1 ? y : y1;
+        has_peak |= sign * ((double)p->pixels[members[m]] - c->background) > 10 * c->rms;
+    }
+    for (int y = y0; y <= y1; y++)
+        for (int x = x0; x <= x1; x++) {
+            const struct noise_at *c = &coarse[y * p->width + x];
+            const float v = p->pixels[y * p->width + x];
+            n_others += isfinite(v) && sign * ((double)v - c->background) < -3 * c->rms;
+        }
+    return has_peak && n > 15 * M_PI * d->beam_squared / (4 * M_LN2) && 4 * n_others <= n;
+}
+
+/* Marks the pixels of islands of one sign that are left out. Returns how many these are. */
+static int leave_out(const struct picture *p, const struct detection *d,
+                     const struct noise_at *coarse, int sign, bool *out) {
+    const int n = p->width * p->height;
+    struct masks masks = make_masks(n);
+    int *stack = malloc((size_t)n * sizeof *stack), *members = malloc((size_t)n * sizeof *members);
+    struct flood f = {p, masks.island, masks.detection, stack, 4};
+    int n_islands = 0;
+    for (int i = 0; i < n; i++)
+        masks.island[i] = isfinite(p->pixels[i]) &&
+                          sign * ((double)p->pixels[i] - coarse[i].background) > 3 * coarse[i].rms;
+    for (int i = 0; i < n; i++) {
+        const int size = fill(&f, i, members);
+        if (size == 0 || !is_left_out(p, d, coarse, sign, members, size))
+            continue;
+        n_islands++;
+        for (int m = 0; m < size; m++)
+            mark_near(p, d, members[m], out);
+    }
+    free(masks.island);
+    free(masks.detection);
+    free(stack);
+    free(members);
+    return n_islands;
+}
+
+/* The nodes of a picture without the pixels of `out`. If none counts, those of the whole picture.
+ */
+static struct oracle_nodes find_without(const struct picture *p, const struct detection *d,
+                                        const bool *out) {
+    struct picture rest = {p->width, p->height,
+                           malloc((size_t)(p->width * p->height) * sizeof *rest.pixels)};
+    bool any = false;
+    for (int i = 0; i < p->width * p->height; i++)
+        rest.pixels[i] = out[i] ? NAN : p->pixels[i];
+    for (int j = 0; j * d->step < p->height; j++)
+        for (int i = 0; i * d->step < p->width; i++)
+            any |=
+                !isnan(clip_box(&rest, d, box_low(i, p->width, d), box_low(j, p->height, d)).rms);
+    struct oracle_nodes nodes = find_nodes(any ? &rest : p, d);
+    for (int i = 0; any && i < p->width * p->height; i++)
+        nodes.n_pixels += out[i];
+    free(rest.pixels);
+    return nodes;
+}
+
+struct oracle_nodes oracle_nodes_find(const struct picture *p, const struct detection *d) {
+    const size_t n = (size_t)(p->width * p->height);
+    struct noise_at *coarse = malloc(n * sizeof *coarse);
+    bool *out = calloc(n, sizeof *out);
+    int n_islands = 0;
+    if (d->beam_squared > 0 && find_coarse(p, d, coarse))
+        n_islands = leave_out(p, d, coarse, 1, out) + leave_out(p, d, coarse, -1, out);
+    struct oracle_nodes nodes = find_without(p, d, out);
+    nodes.n_islands = nodes.n_pixels > 0 ? n_islands : 0;
+    free(coarse);
+    free(out);
+    return nodes;
 }
 
 struct oracle_result oracle_detect_locally(const struct picture *p, const struct detection *d,

@@ -32,6 +32,7 @@ struct oracle_result {
 struct oracle_nodes {
     int n_x, n_y;
     struct noise_at *nodes;
+    int n_islands, n_pixels; /* what was left out of the boxes */
 };
 
 /* Clips, and finds the islands of a picture. n_kept is 0 where no pixel is finite. */

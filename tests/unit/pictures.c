@@ -129,6 +129,18 @@ static float spiral(int x, int y, const struct picture *p, struct random *r) {
     return over_noise(turned - 6 * floor(turned / 6) < 3, p, r);
 }
 
+/* Noise under Gaussians of either sign, as wide as boxes, some of them as bright as many times the
+ * noise. */
+static float wide_sources(int x, int y, const struct picture *p, struct random *r) {
+    double value = 0.1 * (double)normal(0, 0, p, r);
+    for (int i = 0; i < 4; i++) {
+        const double dx = x - p->width * (0.1 + 0.27 * i), dy = y - p->height * (0.8 - 0.2 * i);
+        const double sigma = 2 + 3 * i;
+        value += (i == 1 ? -40 : 6 * (i + 1)) * exp(-(dx * dx + dy * dy) / (2 * sigma * sigma));
+    }
+    return (float)value;
+}
+
 static float full_range(int x, int y, const struct picture *p, struct random *r) {
     const float v = exact_float((uint32_t)random_bits(r));
     (void)x, (void)y, (void)p;
@@ -160,6 +172,7 @@ static const struct {
     {"labyrinth", labyrinth},
     {"full range", full_range},
     {"spiral", spiral},
+    {"wide sources", wide_sources},
 };
 
 struct picture picture_make(int kind, int width, int height, struct random *random) {
@@ -198,4 +211,5 @@ struct detection random_detection(struct random *r) {
 void random_boxes(struct random *r, struct detection *d) {
     d->box = 8 + random_below(r, random_below(r, 4) ? 25 : 90);
     d->step = random_below(r, 2) ? d->box / 3 : 1 + random_below(r, (int)d->box);
+    d->beam_squared = random_below(r, 3) ? 0.5 + random_below(r, 12) : 0;
 }

@@ -13,6 +13,7 @@ static void check(const struct picture *p, const struct detection *d, struct ran
     struct error error;
     struct memory_source *m = memory_source_make(p, chunks[random_below(r, 5)], random_below(r, 2),
                                                  random_below(r, 4) > 0);
+    setenv("SRCFIND_WIDE_BAND", random_below(r, 2) ? "1" : "5000", 1);
     setenv("SRCFIND_SIMD", cpu_variants[random_below(r, n_cpu_variants)].name, 1);
     const enum srcfind_status status =
         cpu_detect(&m->source, d, unit_threads(1 + random_below(r, 7)), &result, &error);
@@ -60,6 +61,7 @@ static void large_pictures(void **state) {
         struct detection d = random_detection(&r);
         d.box = 12 + random_below(&r, 40);
         d.step = d.box / 3;
+        d.beam_squared = 1 + random_below(&r, 10);
         print_message("%d: %s, %d x %d, boxes of %d every %d\n", i, picture_name(i % PICTURE_KINDS),
                       p.width, p.height, (int)d.box, (int)d.step);
         check(&p, &d, &r);

@@ -1,0 +1,12 @@
+/* Nodes of boxes that stand side by side, without the memory of rows of boxes (noise_nodes.h). */
+#ifndef COARSE_NODES_H
+#define COARSE_NODES_H
+
+#include "backend/backend.h"
+
+/* The same as noise_nodes_find, for detection->step == detection->box. */
+enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
+                                      const struct detection *detection, struct threads *threads,
+                                      struct noise_map *map, struct error *error);
+
+#endif
