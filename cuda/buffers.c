@@ -99,6 +99,10 @@ static void lay_out_nodes(struct params *params, struct layout *l) {
         return;
     lay_out_axis(&params->node_x, l);
     lay_out_axis(&params->node_y, l);
+    lay_out_axis(&params->coarse_x, l);
+    lay_out_axis(&params->coarse_y, l);
+    params->coarse_nodes = layout_take(l, params->coarse_x.n_nodes * params->coarse_y.n_nodes,
+                                       sizeof *params->coarse_nodes);
     params->cells =
         layout_take(l, params->node_x.n_cells * params->node_y.n_cells, sizeof *params->cells);
     params->node_keys = layout_take(l, params->width * params->height, sizeof *params->node_keys);
@@ -188,15 +192,6 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
         break;
     }
     return l.size;
-}
-
-bool buffers_lay_out_nodes(const struct cuda *cuda, struct params *params) {
-    const struct buffer *buffer = &cuda->buffers[BUFFER_NODES];
-    struct params copy = *params;
-    const bool has_room = lay_out(&copy, BUFFER_NODES, NULL) <= buffer->size;
-    if (has_room)
-        lay_out(params, BUFFER_NODES, buffer->memory);
-    return has_room;
 }
 
 /* Sets the bytes of temporary memory that CUB needs for sorting and for sums over sorted keys. */

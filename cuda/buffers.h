@@ -32,7 +32,4 @@ enum srcfind_status buffers_reserve(struct cuda *cuda, struct params *params, bo
  * images. */
 void buffers_grow(int64_t *capacity, int64_t wanted, double *share, int64_t n_pixels);
 
-/* Divides the buffer of nodes anew, for other boxes. False if it has no room for these. */
-bool buffers_lay_out_nodes(const struct cuda *cuda, struct params *params);
-
 #endif

@@ -411,7 +411,7 @@ static bool describe(struct search *s, int64_t width, int64_t height, int64_t pi
     params->n_tiles = (params->n_pixels + TILE - 1) / TILE;
     params->detection = *s->detection;
     *s->result = (struct detection_result){.background.n_pixels = width * height};
-    if (!noise_plan(params, INT64_MAX, &s->grid))
+    if (!noise_plan(params, &s->grid))
         return note(s, error_memory(s->error, "measuring local noise"));
     if (params->detection.box > 0)
         params->detection.island = params->detection.threshold = INFINITY;

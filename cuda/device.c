@@ -147,6 +147,8 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
         code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
     for (int i = 0; !code && i < cuda->n_uploaders; i++)
         code = open_uploader(&cuda->uploaders[i]);
+    if (!code)
+        code = open_uploader(&cuda->beside);
     cuda->pinned_pixels = (int64_t)SLOTS * SLOT_PIXELS * cuda->n_uploaders;
     if (cuda->pinned_pixels < SLOTS * LONGEST_SLOT)
         cuda->pinned_pixels = SLOTS * LONGEST_SLOT;
@@ -192,6 +194,7 @@ void cuda_close(struct cuda *cuda) {
         cudaGraphExecDestroy(cuda->recording.graph);
     for (int i = 0; i < cuda->n_uploaders; i++)
         close_uploader(&cuda->uploaders[i]);
+    close_uploader(&cuda->beside);
     for (int i = 0; i < BUFFERS; i++)
         cuda_release(cuda, i);
     for (int i = 0; i < MARKS; i++)

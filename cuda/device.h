@@ -79,6 +79,7 @@ struct cuda {
     cudaEvent_t mark[MARKS], before;
     struct buffer buffers[BUFFERS];
     struct uploader uploaders[UPLOADERS];
+    struct uploader beside; /* for kernels beside those in `stream` */
     int n_uploaders;
     uint32_t *pinned; /* the slots of the uploaders at work */
     int64_t pinned_pixels;

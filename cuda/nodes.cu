@@ -480,13 +480,14 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- launchers --- */
 
+cudaError_t launch_cells(const struct params *params, cudaStream_t stream) {
+    const int64_t n_cells = params->node_x.n_cells * params->node_y.n_cells;
+    return launch_filling(sort_cells, THREADS, (n_cells + WARPS - 1) / WARPS, stream, *params);
+}
+
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream) {
     const int64_t n = params->noise.n_x * params->noise.n_y;
-    const int64_t n_cells = params->node_x.n_cells * params->node_y.n_cells;
-    const cudaError_t status =
-        launch_filling(sort_cells, THREADS, (n_cells + WARPS - 1) / WARPS, stream, *params);
-    return status ? status
-                  : launch_filling(clip_boxes, THREADS, (n + TEAMS - 1) / TEAMS, stream, *params);
+    return launch_filling(clip_boxes, THREADS, (n + TEAMS - 1) / TEAMS, stream, *params);
 }
 
 cudaError_t launch_bounds(const struct params *params, cudaStream_t stream) {

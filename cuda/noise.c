@@ -18,32 +18,61 @@ static int64_t least_of(int64_t a, int64_t b) {
 
 void noise_leave_to_host(struct params *params) {
     params->node_x.n_cells = params->node_y.n_cells = 0;
+    params->coarse_x.n_nodes = params->coarse_y.n_nodes = 0;
 }
 
-bool noise_plan(struct params *params, int64_t longest_cell, struct noise_grid *grid) {
+/* Whether the device may clip boxes of so many pixels. */
+static bool may_clip(const struct params *params, int64_t box) {
+    return least_of(box, params->width) * least_of(box, params->height) <= CLIPPED_PIXELS;
+}
+
+/* Sets what the kernels need of an axis: its sizes. */
+static struct cell_axis sizes_of(const struct cell_axis *axis) {
+    return (struct cell_axis){.n_nodes = axis->n_nodes, .n_cells = axis->n_cells};
+}
+
+/* Makes the cells of the boxes and, where something may be left out of these, of coarse boxes. */
+static bool make_grid(struct params *params, struct box_set coarse, struct noise_grid *grid) {
+    const struct box_set boxes = {params->detection.box, params->detection.step};
+    const int64_t width = params->width, height = params->height;
+    bool ok = cell_axis_make(&grid->x, width, boxes, coarse) &&
+              cell_axis_make(&grid->y, height, boxes, coarse);
+    if (ok && coarse.size > 0) {
+        ok = cell_axis_make(&grid->coarse_x, width, coarse, boxes) &&
+             cell_axis_make(&grid->coarse_y, height, coarse, boxes);
+        params->coarse_x = sizes_of(&grid->coarse_x);
+        params->coarse_y = sizes_of(&grid->coarse_y);
+    }
+    params->node_x.n_cells = grid->x.n_cells;
+    params->node_y.n_cells = grid->y.n_cells;
+    return ok;
+}
+
+bool noise_plan(struct params *params, struct noise_grid *grid) {
     const struct detection *d = &params->detection;
+    struct detection coarse;
+    struct box_set coarse_boxes = {0, 0};
     if (d->box == 0)
         return true;
     const int64_t n_x = boxes_count(params->width, d->step);
     const int64_t n_y = boxes_count(params->height, d->step);
-    const int64_t box_pixels = least_of(d->box, params->width) * least_of(d->box, params->height);
     params->noise = (struct noise_map){.n_x = n_x, .n_y = n_y, .step = d->step};
     noise_leave_to_host(params);
     params->node_x.n_nodes = n_x;
     params->node_y.n_nodes = n_y;
-    if (box_pixels > CLIPPED_PIXELS || n_x * n_y > INT32_MAX)
+    if (!may_clip(params, d->box) || n_x * n_y > INT32_MAX)
         return true;
-    if (!cell_axis_make(&grid->x, params->width, d->box, d->step, longest_cell) ||
-        !cell_axis_make(&grid->y, params->height, d->box, d->step, longest_cell))
-        return false;
-    params->node_x.n_cells = grid->x.n_cells;
-    params->node_y.n_cells = grid->y.n_cells;
-    return true;
+    if (d->beam_squared > 0 && left_out_coarse(params->width, params->height, d, &coarse) &&
+        may_clip(params, coarse.box))
+        coarse_boxes = (struct box_set){coarse.box, coarse.step};
+    return make_grid(params, coarse_boxes, grid);
 }
 
 void noise_grid_clear(struct noise_grid *grid) {
     cell_axis_clear(&grid->x);
     cell_axis_clear(&grid->y);
+    cell_axis_clear(&grid->coarse_x);
+    cell_axis_clear(&grid->coarse_y);
 }
 
 /* --- finding nodes --- */
@@ -61,16 +90,42 @@ static cudaError_t upload_axis(const struct cell_axis *to, const struct cell_axi
     return code ? code : upload(to->end, from->end, from->n_nodes, sizeof *to->end, stream);
 }
 
-/* Clips on the device, and copies the nodes to the map. */
-static enum srcfind_status clip_boxes(struct cuda *cuda, const struct params *params,
-                                      const struct noise_grid *grid, struct noise_map *map,
-                                      struct error *error) {
-    const size_t size = (size_t)(map->n_x * map->n_y) * sizeof *map->nodes;
+/* Sorts the pixels of all cells. */
+static enum srcfind_status sort_cells(struct cuda *cuda, const struct params *params,
+                                      const struct noise_grid *grid, struct error *error) {
     cudaError_t code = upload_axis(&params->node_x, &grid->x, cuda->stream);
     if (!code)
         code = upload_axis(&params->node_y, &grid->y, cuda->stream);
+    if (!code && params->coarse_x.n_nodes > 0)
+        code = upload_axis(&params->coarse_x, &grid->coarse_x, cuda->stream);
+    if (!code && params->coarse_x.n_nodes > 0)
+        code = upload_axis(&params->coarse_y, &grid->coarse_y, cuda->stream);
     if (!code)
-        code = launch_nodes(params, cuda->stream);
+        code = launch_cells(params, cuda->stream);
+    return cuda_check(cuda, code, "measuring local noise", error);
+}
+
+/* Begins to clip on the device beside what follows in cuda->stream. */
+static cudaError_t begin_clip(const struct cuda *cuda, const struct params *params) {
+    const struct uploader *beside = &cuda->beside;
+    cudaError_t code = cudaEventRecord(beside->copied[0], cuda->stream);
+    if (!code)
+        code = cudaStreamWaitEvent(beside->stream, beside->copied[0], 0);
+    if (!code)
+        code = launch_nodes(params, beside->stream);
+    return code ? code : cudaEventRecord(beside->copied[1], beside->stream);
+}
+
+/* Makes cuda->stream wait for begin_clip. */
+static cudaError_t end_clip(const struct cuda *cuda) {
+    return cudaStreamWaitEvent(cuda->stream, cuda->beside.copied[1], 0);
+}
+
+/* Clips on the device, unless that has begun, and copies the nodes to the map. */
+static enum srcfind_status clip_boxes(struct cuda *cuda, const struct params *params,
+                                      bool has_begun, struct noise_map *map, struct error *error) {
+    const size_t size = (size_t)(map->n_x * map->n_y) * sizeof *map->nodes;
+    cudaError_t code = has_begun ? cudaSuccess : launch_nodes(params, cuda->stream);
     if (!code)
         code = cuda_fetch(cuda, map->nodes, params->nodes, size);
     return cuda_check(cuda, code, "measuring local noise", error);
@@ -107,9 +162,9 @@ static bool are_complete(const struct noise_map *map, const struct detection *de
     return complete;
 }
 
+/* Clips boxes on the device, whose cells are sorted. */
 static enum srcfind_status find_on_device(struct cuda *cuda, const struct params *params,
-                                          const struct noise_grid *grid,
-                                          const struct pixel_source *source,
+                                          bool has_begun, const struct pixel_source *source,
                                           struct threads *threads, struct noise_map *map,
                                           struct error *error) {
     const struct detection *detection = &params->detection;
@@ -119,7 +174,7 @@ static enum srcfind_status find_on_device(struct cuda *cuda, const struct params
     map->nodes = arrays_allocate(map->n_x * map->n_y, sizeof *map->nodes);
     if (!map->nodes)
         return error_memory(error, "measuring local noise");
-    enum srcfind_status status = clip_boxes(cuda, params, grid, map, error);
+    enum srcfind_status status = clip_boxes(cuda, params, has_begun, map, error);
     if (status != SRCFIND_OK || are_complete(map, detection))
         return status;
     status = clip_doubtful(source, detection, map, error);
@@ -165,17 +220,20 @@ static enum srcfind_status fetch_runs(struct cuda *cuda, const struct wide_list 
     return cuda_check(cuda, code, "measuring local noise", error);
 }
 
-/* Lists the runs on the device. *done is false if they are more than the list has room for. */
-static enum srcfind_status list_runs(struct cuda *cuda, const struct params *coarse,
-                                     struct threads *threads, struct wide_runs *runs, bool *done,
-                                     struct error *error) {
+/* Lists the runs on the device, and begins to clip the boxes of `params` meanwhile. *done is false
+ * if the runs are more than the list has room for. */
+static enum srcfind_status list_runs(struct cuda *cuda, const struct params *params,
+                                     const struct params *coarse, struct threads *threads,
+                                     struct wide_runs *runs, bool *done, struct error *error) {
     const struct wide_list list = list_of(coarse);
     unsigned long long n = 0;
     *done = list.n_segments * (int64_t)sizeof *list.segments <=
             list.capacity * (int64_t)sizeof *list.entries;
+    cudaError_t code = *done ? launch_wide(coarse, &list, cuda->stream) : cudaSuccess;
+    if (!code)
+        code = begin_clip(cuda, params);
     if (!*done)
-        return SRCFIND_OK;
-    cudaError_t code = launch_wide(coarse, &list, cuda->stream);
+        return cuda_check(cuda, code, "measuring local noise", error);
     if (!code)
         code = cuda_fetch(cuda, &n, list.n, sizeof n);
     const enum srcfind_status status = cuda_check(cuda, code, "measuring local noise", error);
@@ -184,47 +242,53 @@ static enum srcfind_status list_runs(struct cuda *cuda, const struct params *coa
                                          : status;
 }
 
-/* Finds what is left out, with the coarse noise and the runs of the device. *done is false if these
- * are not for the device. */
+/* The parameters of the coarse noise, whose boxes have the same cells. */
+static struct params coarse_of(const struct params *params) {
+    struct params coarse = *params;
+    left_out_coarse(params->width, params->height, &params->detection, &coarse.detection);
+    coarse.node_x = params->coarse_x;
+    coarse.node_y = params->coarse_y;
+    coarse.nodes = params->coarse_nodes;
+    coarse.noise = (struct noise_map){.nodes = coarse.nodes,
+                                      .n_x = coarse.node_x.n_nodes,
+                                      .n_y = coarse.node_y.n_nodes,
+                                      .step = coarse.detection.step};
+    return coarse;
+}
+
+/* Finds what is left out, with the coarse noise and the runs of the device, and begins to clip the
+ * boxes: few images have something that is left out. *done is false if the list has no room for the
+ * runs. */
 static enum srcfind_status leave_out(struct cuda *cuda, const struct params *params,
                                      const struct pixel_source *source, struct threads *threads,
                                      const struct srcfind_background *whole, struct left_out *out,
                                      bool *done, struct error *error) {
+    const struct params coarse = coarse_of(params);
     struct noise_map map = {.background = whole->median, .rms = whole->rms};
-    struct noise_grid grid = {{0}, {0}};
     struct wide_runs runs = {0};
-    struct params coarse = *params;
-    const struct detection *d = &params->detection;
-    enum srcfind_status status = SRCFIND_OK;
-    *done = params->node_x.n_cells > 0 && d->beam_squared > 0 &&
-            left_out_coarse(params->width, params->height, d, &coarse.detection);
-    if (*done && !noise_plan(&coarse, d->box, &grid))
-        status = error_memory(error, "measuring local noise");
-    *done = *done && coarse.node_x.n_cells > 0 && buffers_lay_out_nodes(cuda, &coarse);
-    coarse.noise.nodes = coarse.nodes;
-    if (status == SRCFIND_OK && *done)
-        status = find_on_device(cuda, &coarse, &grid, source, threads, &map, error);
-    if (status == SRCFIND_OK && *done && left_out_is_possible(&map))
-        status = list_runs(cuda, &coarse, threads, &runs, done, error);
+    *done = true;
+    enum srcfind_status status = find_on_device(cuda, &coarse, false, source, threads, &map, error);
+    if (status == SRCFIND_OK && left_out_is_possible(&map))
+        status = list_runs(cuda, params, &coarse, threads, &runs, done, error);
+    else if (status == SRCFIND_OK)
+        status = cuda_check(cuda, begin_clip(cuda, params), "measuring local noise", error);
     if (status == SRCFIND_OK && *done && runs.n_pieces > 0)
-        status = left_out_choose(&runs, params->width, params->height, d->beam_squared, threads,
-                                 out, error);
+        status = left_out_choose(&runs, params->width, params->height,
+                                 params->detection.beam_squared, threads, out, error);
     wide_runs_clear(&runs);
     noise_map_clear(&map);
-    noise_grid_clear(&grid);
     return status;
 }
 
 /* --- all of it --- */
 
 /* Finds the nodes without the pixels that are left out, if there are any. */
-static enum srcfind_status find_nodes(struct cuda *cuda, struct params *params,
-                                      const struct noise_grid *grid,
-                                      const struct pixel_source *source, struct threads *threads,
-                                      struct left_out *out, struct noise_map *map,
-                                      struct error *error) {
+static enum srcfind_status find_nodes(struct cuda *cuda, const struct params *params,
+                                      bool has_begun, const struct pixel_source *source,
+                                      struct threads *threads, struct left_out *out,
+                                      struct noise_map *map, struct error *error) {
     if (!out->pixels && params->node_x.n_cells > 0)
-        return find_on_device(cuda, params, grid, source, threads, map, error);
+        return find_on_device(cuda, params, has_begun, source, threads, map, error);
     const enum srcfind_status status =
         out->pixels ? left_out_clip_rest(source, &params->detection, threads, out, map, error)
                     : noise_nodes_find(source, &params->detection, threads, map, error);
@@ -236,14 +300,22 @@ enum srcfind_status noise_find(struct cuda *cuda, struct params *params,
                                struct threads *threads, struct srcfind_background *background,
                                struct noise_map *map, struct error *error) {
     struct left_out out = {0};
-    bool done;
-    enum srcfind_status status =
-        leave_out(cuda, params, source, threads, background, &out, &done, error);
+    const bool is_for_device = params->coarse_x.n_nodes > 0;
+    bool done = false;
+    enum srcfind_status status = SRCFIND_OK;
     params->noise.nodes = params->nodes;
+    if (params->node_x.n_cells > 0)
+        status = sort_cells(cuda, params, grid, error);
+    if (status == SRCFIND_OK && is_for_device)
+        status = leave_out(cuda, params, source, threads, background, &out, &done, error);
     if (status == SRCFIND_OK && !done)
         status = left_out_find(source, &params->detection, background, threads, &out, error);
+    if (status == SRCFIND_OK && is_for_device) /* before the nodes are written again */
+        status = cuda_check(cuda, end_clip(cuda), "measuring local noise", error);
     if (status == SRCFIND_OK)
-        status = find_nodes(cuda, params, grid, source, threads, &out, map, error);
+        status = find_nodes(cuda, params, is_for_device, source, threads, &out, map, error);
+    if (status != SRCFIND_OK && is_for_device)
+        end_clip(cuda); /* so that a later search does not meet it */
     left_out_describe(&out, background);
     left_out_clear(&out);
     return status == SRCFIND_OK ? cuda_check(cuda, launch_bounds(params, cuda->stream),

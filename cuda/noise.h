@@ -8,12 +8,12 @@
 /* The cells of an image along both axes, on the host. */
 struct noise_grid {
     struct cell_axis x, y;
+    struct cell_axis coarse_x, coarse_y; /* the same cells, and the nodes of coarse boxes */
 };
 
-/* Sets the nodes of params, their cells and their lists of keys, if the detection has boxes. Cells
- * are at most `longest_cell` pixels long: see cell_axis_make. The caller clears the grid, also
- * after a failure. */
-bool noise_plan(struct params *params, int64_t longest_cell, struct noise_grid *grid);
+/* Sets the nodes of params, their cells and their lists of keys, if the detection has boxes. The
+ * caller clears the grid, also after a failure. */
+bool noise_plan(struct params *params, struct noise_grid *grid);
 void noise_grid_clear(struct noise_grid *grid);
 
 /* Leaves the boxes to the host: for an image that is not kept on the device, or leaves no room. */

@@ -160,10 +160,13 @@ struct params {
     /* Local noise. */
     struct noise_map noise; /* its nodes are `nodes` from the clip of the boxes on, before NULL */
     struct noise_at *nodes;
-    struct cell_axis node_x, node_y; /* without cells where the host clips the boxes */
-    struct value_sums *cells;        /* cells[j * node_x.n_cells + i] */
-    uint32_t *node_keys;             /* of all pixels, cell by cell, sorted in chunks */
-    int *node_of_y;                  /* the row of nodes at or before each y */
+    struct cell_axis node_x, node_y;     /* without cells where the host clips the boxes */
+    struct cell_axis coarse_x, coarse_y; /* of coarse boxes, with the same cells; without nodes
+                                            where the host finds what is left out */
+    struct noise_at *coarse_nodes;
+    struct value_sums *cells; /* cells[j * node_x.n_cells + i] */
+    uint32_t *node_keys;      /* of all pixels, cell by cell, sorted in chunks */
+    int *node_of_y;           /* the row of nodes at or before each y */
     float *bounds; /* noise_bound of row j of nodes at j * width + x, for the pixels from there to
                       the next row of nodes */
     struct local_extent *local; /* of an island, at the index of its first run */
@@ -219,8 +222,10 @@ cudaError_t launch_islands(const struct params *params, cudaStream_t stream);
 /* Lists the runs of the islands of the catalogue, in their order; after launch_islands. */
 cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream);
 
-/* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; a node that is
- * left to the host gets rms -1. */
+/* Sorts and sums the pixels of each cell. */
+cudaError_t launch_cells(const struct params *params, cudaStream_t stream);
+/* Clips the boxes of all nodes, after launch_cells. A node whose box has too few pixels gets rms
+ * NAN; a node that is left to the host gets rms -1. */
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
 /* Lists the runs of params->pixels beyond params->noise, whose nodes are on the device. The list
  * has WIDE_SEGMENT pixels a segment, of rows without what is between them. */

@@ -30,32 +30,36 @@ static int64_t find_border(const struct cell_axis *axis, int64_t pixel) {
     return border - axis->border;
 }
 
-bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step,
-                    int64_t longest) {
-    const int64_t n_nodes = boxes_count(n, step), more = (n - 1) / longest;
-    const int64_t n_borders = 2 * n_nodes + more;
+/* Writes the borders of a set of boxes. Returns their number. */
+static int64_t list_borders(int64_t n, struct box_set boxes, int64_t *border) {
+    const int64_t n_nodes = boxes.size > 0 ? boxes_count(n, boxes.step) : 0;
+    for (int64_t i = 0; i < n_nodes; i++) {
+        border[2 * i] = boxes_low(i, n, boxes.size, boxes.step);
+        border[2 * i + 1] = boxes_high(i, n, boxes.size, boxes.step);
+    }
+    return 2 * n_nodes;
+}
+
+bool cell_axis_make(struct cell_axis *axis, int64_t n, struct box_set boxes, struct box_set also) {
+    const int64_t n_nodes = boxes_count(n, boxes.step);
+    const int64_t most = 2 * (n_nodes + (also.size > 0 ? boxes_count(n, also.step) : 0));
     *axis = (struct cell_axis){.n_nodes = n_nodes,
-                               .border = malloc((size_t)n_borders * sizeof *axis->border),
+                               .border = malloc((size_t)most * sizeof *axis->border),
                                .first = malloc((size_t)n_nodes * sizeof *axis->first),
                                .end = malloc((size_t)n_nodes * sizeof *axis->end)};
     if (!axis->border || !axis->first || !axis->end)
         return false;
-    for (int64_t i = 0; i < n_nodes; i++) {
-        axis->border[2 * i] = boxes_low(i, n, size, step);
-        axis->border[2 * i + 1] = boxes_high(i, n, size, step);
-    }
-    for (int64_t i = 0; i < more; i++)
-        axis->border[2 * n_nodes + i] = (i + 1) * longest;
-    qsort(axis->border, (size_t)n_borders, sizeof *axis->border, compare_borders);
-    for (int64_t i = 1; i < n_borders; i++) {
+    list_borders(n, also, axis->border + list_borders(n, boxes, axis->border));
+    qsort(axis->border, (size_t)most, sizeof *axis->border, compare_borders);
+    for (int64_t i = 1; i < most; i++) {
         const int64_t length = axis->border[i] - axis->border[axis->n_cells];
         if (length > 0)
             axis->border[++axis->n_cells] = axis->border[i];
         axis->longest = length > axis->longest ? length : axis->longest;
     }
     for (int64_t i = 0; i < n_nodes; i++) {
-        axis->first[i] = find_border(axis, boxes_low(i, n, size, step));
-        axis->end[i] = find_border(axis, boxes_high(i, n, size, step));
+        axis->first[i] = find_border(axis, boxes_low(i, n, boxes.size, boxes.step));
+        axis->end[i] = find_border(axis, boxes_high(i, n, boxes.size, boxes.step));
         const int64_t count = axis->end[i] - axis->first[i];
         axis->most = count > axis->most ? count : axis->most;
     }

@@ -7,10 +7,14 @@
 #include "cpu/clip_box.h"
 #include "input/pixel_source.h"
 
-/* Makes the cells of boxes of `size` pixels every `step` pixels; cells are at most `longest` pixels
- * long, where boxes begin at multiples of that. The caller clears the axis, also after a failure.
- */
-bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step, int64_t longest);
+/* Boxes of `size` pixels every `step` pixels; size 0: none. */
+struct box_set {
+    int64_t size, step;
+};
+
+/* Makes the cells of two sets of boxes along an axis of n pixels; the nodes are those of `boxes`.
+ * The caller clears the axis, also after a failure. */
+bool cell_axis_make(struct cell_axis *axis, int64_t n, struct box_set boxes, struct box_set also);
 void cell_axis_clear(struct cell_axis *axis);
 
 /* The cells of an image, which all threads share. */

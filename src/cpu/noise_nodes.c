@@ -259,10 +259,9 @@ bool noise_nodes_complete(struct noise_map *map, const struct detection *detecti
 static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
                       const struct detection *detection) {
     *grid = (struct cell_grid){.source = source, .kernels = cpu_variant_choose()->keys};
-    return cell_axis_make(&grid->x, source->width, detection->box, detection->step,
-                          source->width) &&
-           cell_axis_make(&grid->y, source->height, detection->box, detection->step,
-                          source->height);
+    const struct box_set boxes = {detection->box, detection->step}, none = {0, 0};
+    return cell_axis_make(&grid->x, source->width, boxes, none) &&
+           cell_axis_make(&grid->y, source->height, boxes, none);
 }
 
 enum srcfind_status noise_nodes_find(const struct pixel_source *source,
