@@ -167,8 +167,8 @@ struct params {
     struct value_sums *cells; /* cells[j * node_x.n_cells + i] */
     uint32_t *node_keys;      /* of all pixels, cell by cell, sorted in chunks */
     int *node_of_y;           /* the row of nodes at or before each y */
-    float *bounds; /* noise_bound of row j of nodes at j * width + x, for the pixels from there to
-                      the next row of nodes */
+    float *bounds; /* the least of noise_bounds_of of row j of nodes at j * width + x, for the
+                      pixels from there to the next row of nodes */
     struct local_extent *local; /* of an island, at the index of its first run */
 
     struct state *state;

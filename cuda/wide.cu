@@ -91,6 +91,7 @@ static __global__ void __launch_bounds__(THREADS)
                 p.y++;
         }
         unsigned at = 0;
+        __syncwarp(); /* all entries are written */
         if (lane_of_thread() == 0) {
             at = (unsigned)atomicAdd(list.n, (unsigned long long)n);
             list.segments[k] = {at, n};

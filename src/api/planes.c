@@ -10,8 +10,8 @@
  *    the image gets a flag in place of fluxes.
  * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
  *
- * A plane is read once for the clip, once more for local noise, and once for the amplitudes. No
- * plane is held in memory, only a struct plane_flux of each source in each plane. */
+ * A plane is read once for the clip, three times more for local noise, and once for the amplitudes.
+ * No plane is held in memory, only a struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
 #include <stdlib.h>

@@ -8,9 +8,9 @@
  * 4. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
  *    its samples are views of their own. With two images each has its own Gaussians.
  *
- * An image is read once for the clip, once for the nodes of local noise, once for islands between
- * the nodes, once for the pixels of islands, and once for each scale; once in all on a GPU that has
- * room for the image. */
+ * An image is read once for the clip, twice for what is left out of the boxes of local noise, once
+ * for its nodes, once for islands between the nodes, once for the pixels of islands, and once for
+ * each scale; once in all on a GPU that has room for the image. */
 #include "api/search.h"
 
 #include <math.h>

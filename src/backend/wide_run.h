@@ -71,7 +71,8 @@ EXACT_FUNCTION struct wide_pixel wide_pixel_exactly(const struct noise_map *map,
     return pixel;
 }
 
-/* The same, by the bounds between the nodes around it, if these suffice. The value is no NaN. */
+/* The same, by the bounds between the nodes around it, if these suffice. A value that is not finite
+ * is in no run. */
 EXACT_FUNCTION struct wide_pixel wide_pixel_at(const struct noise_map *map,
                                                const struct wide_bounds *b, int64_t x, int64_t y,
                                                float value) {

@@ -1,12 +1,15 @@
-/* How boxes that stand side by side are clipped: a few neighbours of a row of boxes at a time, so
- * that a thread holds one or two MiB, and wide images keep all threads busy. Threads that hold
- * whole rows of large boxes (noise_nodes.c) would be few.
+/* How boxes that stand side by side are clipped: a few neighbours of a row of boxes at a time. So
+ * wide images keep all threads busy: threads that hold whole rows of large boxes (noise_nodes.c)
+ * would be few.
  *
  * 1. A task has the boxes of some 2048 columns. It reads their pixels row by row, and turns them to
  *    keys, box by box.
  * 2. clip_box_node clips each box. The noise of the box before is the guess.
  *
- * Sources of which a part of a row costs as much as all of it are left to noise_nodes.c. */
+ * Sources of which a part of a row costs as much as all of it are left to noise_nodes.c.
+ *
+ * Cost: one read; 4 bytes a pixel of the boxes of a task, and 8 of one box, for each thread; at
+ * most 96 MiB together, unless one thread needs more. */
 #include "cpu/coarse_nodes.h"
 
 #include <stdlib.h>
@@ -17,6 +20,9 @@
 #include "cpu/variants.h"
 
 enum { COLUMNS_A_TASK = 2048, SHARES_A_THREAD = 8 /* of the tasks: memory is made for each */ };
+
+/* The most bytes of all threads. */
+static const int64_t MOST_BYTES = 96 << 20;
 
 static const char CLIPPING[] = "measuring local noise";
 
@@ -138,6 +144,15 @@ static enum srcfind_status clip_share(void *context, int share, struct error *er
     return ok ? status : error_memory(error, CLIPPING);
 }
 
+/* So few shares, where their memory is much, that not all threads have one. */
+static int count_shares(const struct coarse *c, int64_t n_tasks, int n_threads) {
+    const int64_t box = c->detection->box, bytes = 4 * (c->boxes_a_task + 2) * box * box;
+    const int64_t most = bytes * n_threads <= MOST_BYTES ? (int64_t)SHARES_A_THREAD * n_threads
+                         : bytes < MOST_BYTES            ? MOST_BYTES / bytes
+                                                         : 1;
+    return (int)(n_tasks < most ? n_tasks : most);
+}
+
 enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
                                       const struct detection *detection, struct threads *threads,
                                       struct noise_map *map, struct error *error) {
@@ -157,8 +172,7 @@ enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
         return error_memory(error, CLIPPING);
     c.tasks_a_row = (map->n_x + c.boxes_a_task - 1) / c.boxes_a_task;
     const int64_t n_tasks = c.tasks_a_row * map->n_y;
-    const int64_t most = (int64_t)SHARES_A_THREAD * threads_count(threads);
-    c.n_shares = (int)(n_tasks < most ? n_tasks : most);
+    c.n_shares = count_shares(&c, n_tasks, threads_count(threads));
     const enum srcfind_status status = threads_try(threads, c.n_shares, clip_share, &c, error);
     return status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads)
                ? error_memory(error, CLIPPING)

@@ -5,14 +5,14 @@
  * 2. The clip runs on the lists of the scan (clip_predicted.c), or on all pixels, sorted, if the
  *    plan lists them all, as it does for small images without a prediction. If the prediction was
  *    wrong, the clip refuses, and the image is clipped by histograms (clip_histogram.c).
- * 3. With local noise, noise_nodes.c clips the box of each node, and a further scan picks the
- *    pixels above the noise between the nodes.
+ * 3. With local noise, left_out.c finds bright wide islands, noise_nodes.c clips the box of each
+ *    node without them, and a further scan picks the pixels above the noise between the nodes.
  * 4. islands.c makes islands of the candidates. If the first scan did not keep all pixels above the
  *    final thresholds, a second scan does (complete_scan).
  *
  * Always: the catalogue does not depend on which way was taken.
  *
- * Cost: one read of an ordinary image, three with local noise, besides the sample. */
+ * Cost: one read of an ordinary image, five with local noise, besides the sample. */
 
 #include "backend/backend.h"
 #include "common/clock.h"

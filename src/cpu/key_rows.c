@@ -125,11 +125,8 @@ static inline uint32_t which_leave(const uint32_t *pixels, bool swapped, float l
         leaves[i] = (uint8_t)is;
         any |= is;
     }
-    for (int i = 0; any && i < REACH_PIXELS; i += 8) { /* byte k of eight to bit k */
-        uint64_t eight;
-        memcpy(&eight, leaves + i, sizeof eight);
-        bits |= (uint32_t)(eight * 0x0102040810204080u >> 56) << i;
-    }
+    for (int i = 0; any && i < REACH_PIXELS; i++)
+        bits |= (uint32_t)leaves[i] << i;
     return bits;
 }
 

@@ -16,8 +16,8 @@
  * Always: the result depends on pixels, boxes, kappa and beam alone. It is the same for the negated
  * image, and for any number of threads.
  *
- * Cost: two reads; 4 bytes a run, 48 more in a band, and in the rows of chosen islands; a bit a
- * pixel where an island is chosen. */
+ * Cost: two reads; 4 bytes a run, 80 more for those of a band, and of the rows with islands that
+ * are bright and wide; a bit a pixel where an island is chosen. */
 #include "cpu/left_out.h"
 
 #include <stdlib.h>
@@ -75,10 +75,16 @@ struct wide_island {
     bool is_negative, is_chosen;
 };
 
+/* The half widths of the rows of a disc: of row d from its middle, for 0 <= d <= radius. */
+struct disc {
+    int64_t *half, radius;
+};
+
 struct finding {
     int64_t width, height;
     double beam_squared;
     double least_pixels; /* an island has more */
+    struct disc disc;    /* of what is near a pixel */
     const struct wide_runs *runs;
     struct band *bands;
     int64_t n_bands;
@@ -335,18 +341,33 @@ static void extend(struct wide_island *island, const struct wide_run *run, int64
     island->n_pixels += run->n;
 }
 
+/* The first of the runs that begins at a pixel or behind it. */
+static int64_t first_from(const struct joined_runs *j, int64_t pixel) {
+    int64_t low = 0, high = j->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (j->runs[middle].first < pixel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Counts the pixels of the other sign in the bounding box of an island. */
 static int64_t count_others(const struct finding *f, const struct joined_runs *j,
                             const struct wide_island *island) {
     int64_t n = 0;
-    for (int64_t k = 0; k < j->n; k++) {
-        const struct wide_run *run = &j->runs[k];
-        const int64_t y = run->first / f->width, x = run->first % f->width, end = x + run->n;
-        const int64_t from = x > island->x_min ? x : island->x_min;
-        const int64_t to = end < island->x_max + 1 ? end : island->x_max + 1;
-        if (run->is_negative != island->is_negative && y >= island->y_min && y <= island->y_max &&
-            to > from)
-            n += to - from;
+    for (int64_t y = island->y_min; y <= island->y_max; y++) {
+        const int64_t begin = y * f->width + island->x_min, end = y * f->width + island->x_max + 1;
+        int64_t k = first_from(j, begin);
+        k -= k > 0 && end_of(&j->runs[k - 1]) > begin; /* a run that begins on the left */
+        for (; k < j->n && j->runs[k].first < end; k++) {
+            const struct wide_run *run = &j->runs[k];
+            const int64_t from = run->first > begin ? run->first : begin;
+            const int64_t to = end_of(run) < end ? end_of(run) : end;
+            n += run->is_negative != island->is_negative ? to - from : 0;
+        }
     }
     return n;
 }
@@ -376,22 +397,30 @@ static void choose(const struct finding *f, const struct joined_runs *j, bool *h
 
 /* --- pixels --- */
 
-/* Makes the half widths of the rows of a disc: of row d from the middle, for 0 <= d <= radius. */
-static int64_t *make_disc(double squared_radius, int64_t *radius) {
-    *radius = (int64_t)sqrt(squared_radius);
-    int64_t *half = arrays_allocate(*radius + 1, sizeof *half);
-    for (int64_t d = 0; half && d <= *radius; d++)
-        for (half[d] = *radius; (double)(half[d] * half[d] + d * d) > squared_radius;)
-            half[d]--;
-    return half;
+/* Whether (x, y) is within the disc around (0, 0). Squares of distances are integers, and so are
+ * the squares of many radii, but for the rounding of a header: the margin is above that. */
+static bool is_within(int64_t x, int64_t y, double squared_radius) {
+    return (double)(x * x + y * y) <= squared_radius * (1 + 1e-9);
+}
+
+static bool make_disc(double squared_radius, struct disc *disc) {
+    int64_t radius = 0;
+    while (is_within(radius + 1, 0, squared_radius))
+        radius++;
+    *disc = (struct disc){arrays_allocate(radius + 1, sizeof *disc->half), radius};
+    for (int64_t d = 0, half = radius; disc->half && d <= radius; d++) {
+        while (!is_within(half, d, squared_radius))
+            half--;
+        disc->half[d] = half;
+    }
+    return disc->half;
 }
 
 /* Leaves out the pixels that discs around the pixels of a run reach. */
-static void leave_out(const struct finding *f, const struct wide_run *run, const int64_t *half,
-                      int64_t radius) {
+static void leave_out(const struct finding *f, const struct wide_run *run) {
     const int64_t x = run->first % f->width, y = run->first / f->width;
-    for (int64_t d = -radius; d <= radius; d++) {
-        const int64_t reach = half[d < 0 ? -d : d];
+    for (int64_t d = -f->disc.radius; d <= f->disc.radius; d++) {
+        const int64_t reach = f->disc.half[d < 0 ? -d : d];
         const int64_t low = x - reach > 0 ? x - reach : 0;
         const int64_t high = x + run->n + reach < f->width ? x + run->n + reach : f->width;
         if (y + d >= 0 && y + d < f->height)
@@ -401,16 +430,12 @@ static void leave_out(const struct finding *f, const struct wide_run *run, const
 
 static bool leave_out_all(const struct finding *f, const struct joined_runs *j,
                           const struct wide_island *islands) {
-    int64_t radius;
-    int64_t *half = make_disc(NEAR * NEAR * f->beam_squared, &radius);
-    if (half && !f->out->pixels)
+    if (!f->out->pixels)
         f->out->pixels = blanks_create(f->width * f->height);
-    const bool ok = half && f->out->pixels;
-    for (int64_t k = 0; ok && k < j->n; k++)
+    for (int64_t k = 0; f->out->pixels && k < j->n; k++)
         if (islands[forest_root(j->parent, k)].is_chosen)
-            leave_out(f, &j->runs[k], half, radius);
-    free(half);
-    return ok;
+            leave_out(f, &j->runs[k]);
+    return f->out->pixels;
 }
 
 /* --- all of it --- */
@@ -420,17 +445,26 @@ static int by_first_row(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
+/* The number of pieces that begin at a pixel or before it. */
+static int64_t piece_behind(const struct wide_runs *runs, int64_t pixel) {
+    int64_t low = 0, high = runs->n_pieces;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (runs->pieces[middle].first <= pixel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Finds the islands of rows as a whole, and leaves out those that are chosen. */
 static bool choose_in_rows(struct finding *f, const struct rows *rows) {
     const int64_t begin = rows->first * f->width, end = (rows->last + 1) * f->width;
     const struct wide_runs *runs = f->runs;
     struct joined_runs j;
-    int64_t first = 0, behind = runs->n_pieces;
-    while (first + 1 < behind && runs->pieces[first + 1].first <= begin)
-        first++;
-    while (behind > first + 1 && runs->pieces[behind - 1].first >= end)
-        behind--;
-    bool ok = join_pieces(f, first, behind, begin, end, &j);
+    const int64_t first = piece_behind(runs, begin), behind = piece_behind(runs, end - 1);
+    bool ok = join_pieces(f, first > 0 ? first - 1 : 0, behind, begin, end, &j);
     struct wide_island *islands = ok ? arrays_allocate(j.n, sizeof *islands) : NULL;
     bool *has_peak = ok ? arrays_allocate(j.n, sizeof *has_peak) : NULL;
     ok = islands && has_peak;
@@ -443,14 +477,18 @@ static bool choose_in_rows(struct finding *f, const struct rows *rows) {
     return ok;
 }
 
-static enum srcfind_status choose_islands(struct finding *f) {
-    bool ok = true;
+static enum srcfind_status choose_islands(struct finding *f, struct threads *threads) {
+    enum srcfind_status status = SRCFIND_OK;
+    if (!make_disc(NEAR * NEAR * f->beam_squared, &f->disc))
+        status = error_memory(f->error, FINDING);
     qsort(f->rows, (size_t)f->n_rows, sizeof *f->rows, by_first_row);
-    for (int64_t i = 0; ok && i < f->n_rows;) {
+    for (int64_t i = 0; status == SRCFIND_OK && i < f->n_rows;) {
         struct rows rows = f->rows[i++];
         for (; i < f->n_rows && f->rows[i].first <= rows.last; i++)
             rows.last = f->rows[i].last > rows.last ? f->rows[i].last : rows.last;
-        ok = choose_in_rows(f, &rows);
+        status = threads_check(threads, f->error);
+        if (status == SRCFIND_OK && !choose_in_rows(f, &rows))
+            status = error_memory(f->error, FINDING);
     }
     if (f->out->n_islands == 0)
         left_out_clear(f->out);
@@ -458,7 +496,7 @@ static enum srcfind_status choose_islands(struct finding *f) {
         f->out->n_pixels = f->out->pixels->n_added;
         f->out->pixels->is_complete = true;
     }
-    return ok ? SRCFIND_OK : error_memory(f->error, FINDING);
+    return status;
 }
 
 enum srcfind_status left_out_choose(const struct wide_runs *runs, int64_t width, int64_t height,
@@ -478,13 +516,14 @@ enum srcfind_status left_out_choose(const struct wide_runs *runs, int64_t width,
     if (status == SRCFIND_OK && !join_fragments(&f))
         status = error_memory(error, FINDING);
     if (status == SRCFIND_OK)
-        status = choose_islands(&f);
+        status = choose_islands(&f, threads);
     for (int64_t i = 0; i < f.n_bands; i++) {
         free(f.bands[i].fragments);
         free(f.bands[i].border);
     }
     free(f.bands);
     free(f.rows);
+    free(f.disc.half);
     return status;
 }
 

@@ -11,11 +11,13 @@ struct left_out {
     int64_t n_pixels; /* also those that are blank in the image */
 };
 
-/* Finds what is left out of the boxes of `detection` (SPEC, "Local noise"): islands of either sign
- * above 3 rms that have a pixel above 10 rms and more than 15 beam areas, with what is within 1.5
- * beams of them. The rms is that of boxes four times as wide or, in an image of fewer than two of
- * them, `whole`, the clip of the whole image. Nothing is left out without detection->beam_squared.
- * Clear the result also after an error. */
+/* Finds what is left out of the boxes of `detection`: islands of either sign, above or below the
+ * background by 3 rms, that have a pixel beyond 10 rms and more than 15 beam areas, with what is
+ * within 1.5 beams of them. An island is noise, and stays in the boxes, if its bounding box has
+ * more than a quarter as many pixels beyond 3 rms of the other sign as the island has pixels. The
+ * noise is that of boxes four times as wide or, in an image of fewer than two of them, `whole`, the
+ * clip of the whole image. Nothing is left out without detection->beam_squared. Clear the result
+ * also after an error. */
 enum srcfind_status left_out_find(const struct pixel_source *source,
                                   const struct detection *detection,
                                   const struct srcfind_background *whole, struct threads *threads,

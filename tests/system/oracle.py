@@ -133,7 +133,7 @@ def left_out(image, size, kappa, beam):
     if out.any():
         y, x = ndimage.distance_transform_edt(~out, return_distances=False, return_indices=True)
         y, x = y - np.arange(len(out))[:, None], x - np.arange(len(out[0]))
-        out = x**2 + y**2 <= 2.25 * beam
+        out = x**2 + y**2 <= 2.25 * beam * (1 + 1e-9)  # the rounding of a header
     return out
 
 

@@ -61,9 +61,9 @@ class DetectOn(t.Case):
             return int(stream.readline().split()[1])
 
     def test_images_are_read_seldom(self):
-        """SPEC: two images are read at most 8 times in all, 16 with scales, and twice more each for
-        what is left out of their boxes; a mask once or twice; masks and the other image are not read
-        to learn what is blank."""
+        """Two images are read at most 8 times in all, 16 with scales, and twice more each for what is
+        left out of the boxes of their noise; a mask once or twice. Masks and the other image are not
+        read to learn what is blank."""
         shape = (1500, 1500)
         pixels, beam = t.noise(*shape, seed=9, n_sources=60), primary_beam(shape, 800)
         beam[:100] = np.nan

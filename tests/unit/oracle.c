@@ -306,7 +306,7 @@ static bool find_coarse(const struct picture *p, const struct detection *d,
 
 /* Marks the pixels within 1.5 beams of one. */
 static void mark_near(const struct picture *p, const struct detection *d, int at, bool *out) {
-    const double most = 2.25 * d->beam_squared;
+    const double most = 2.25 * d->beam_squared * (1 + 1e-9); /* the rounding of a header */
     const int reach = (int)sqrt(most) + 1;
     for (int y = at / p->width - reach; y <= at / p->width + reach; y++)
         for (int x = at % p->width - reach; x <= at % p->width + reach; x++) {

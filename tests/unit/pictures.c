@@ -212,4 +212,6 @@ void random_boxes(struct random *r, struct detection *d) {
     d->box = 8 + random_below(r, random_below(r, 4) ? 25 : 90);
     d->step = random_below(r, 2) ? d->box / 3 : 1 + random_below(r, (int)d->box);
     d->beam_squared = random_below(r, 3) ? 0.5 + random_below(r, 12) : 0;
+    if (random_below(r, 4) == 0)
+        d->beam_squared = nextafter(16, random_below(r, 2) ? 0 : 20); /* a radius of 6 */
 }
