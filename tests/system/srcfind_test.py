@@ -177,9 +177,9 @@ def read_csv(path):
         return [numbers(row) for row in csv.DictReader(stream)]
 
 
-def find(image, *options):
+def find(image, *options, **more):
     """The JSON catalogue of an image, which must succeed."""
-    result = run(image, "-f", "json", "-q", *options)
+    result = run(image, "-f", "json", "-q", *options, **more)
     if result.returncode != 0 or result.stderr:
         raise AssertionError(
             "srcfind %s: exit status %d: %s" % (image, result.returncode, result.stderr)

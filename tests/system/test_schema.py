@@ -174,7 +174,7 @@ class Schema(t.Case):
                 t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam"),
             )
             catalogue, *more = (
-                t.find(path, *options)
+                t.find(path, *options, cwd=self.directory.name)  # a table stands beside it
                 for options in (
                     [],
                     ["--fit"],
