@@ -479,6 +479,8 @@ static bool choose_in_rows(struct finding *f, const struct rows *rows) {
 
 static enum srcfind_status choose_islands(struct finding *f, struct threads *threads) {
     enum srcfind_status status = SRCFIND_OK;
+    if (f->n_rows == 0) /* also where the beam is absurdly wide, and so the disc */
+        return SRCFIND_OK;
     if (!make_disc(NEAR * NEAR * f->beam_squared, &f->disc))
         status = error_memory(f->error, FINDING);
     qsort(f->rows, (size_t)f->n_rows, sizeof *f->rows, by_first_row);
