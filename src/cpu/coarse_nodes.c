@@ -4,7 +4,10 @@
  *
  * 1. A task has the boxes of some 2048 columns. It reads their pixels row by row, and turns them to
  *    keys, box by box.
- * 2. clip_box_node clips each box. The noise of the box before is the guess.
+ * 2. clip_box_node clips each box. The noise of the box before is the guess. The least and the
+ *    greatest pixel are kept.
+ * 3. The noise of a pixel is between those of the nodes around it. So a box has no peak if its
+ * least and greatest pixels are none by the noise of any of the nine nodes around it (has_peak_at).
  *
  * Sources of which a part of a row costs as much as all of it are left to noise_nodes.c.
  *
@@ -26,11 +29,17 @@ static const int64_t MOST_BYTES = 96 << 20;
 
 static const char CLIPPING[] = "measuring local noise";
 
+/* The least and the greatest pixel of a box; without a pixel least > greatest. */
+struct extremes {
+    double least, greatest;
+};
+
 struct coarse {
     const struct pixel_source *source;
     const struct detection *detection;
     const struct key_kernels *kernels;
     struct noise_map *map;
+    struct extremes *extremes; /* of each box */
     int64_t boxes_a_task, tasks_a_row;
     int n_shares;
 };
@@ -108,6 +117,16 @@ static enum srcfind_status read_boxes(const struct coarse *c, const struct task 
     return SRCFIND_OK;
 }
 
+/* The extremes of the keys of a box. */
+static struct extremes extremes_of(const struct coarse *c, const struct key_rows *rows) {
+    int32_t greatest, least, ignored;
+    c->kernels->neighbours(rows, 1, KEY_BLANK, &greatest, &ignored);
+    c->kernels->neighbours(rows, 1, INT32_MIN, &ignored, &least);
+    if (least == KEY_BLANK)
+        return (struct extremes){INFINITY, -INFINITY};
+    return (struct extremes){(double)pixel_of_key(least), (double)pixel_of_key(greatest)};
+}
+
 /* Clips box i. *guess is the noise of the box before, and is replaced by this one's. */
 static bool clip_node(const struct coarse *c, const struct task *t, int64_t i,
                       struct task_memory *m, struct noise_at *guess) {
@@ -116,6 +135,7 @@ static bool clip_node(const struct coarse *c, const struct task *t, int64_t i,
     struct key_rows rows = {keys, (n + KEY_LANES - 1) / KEY_LANES};
     for (int64_t k = n; k < rows.n * KEY_LANES; k++)
         keys[k] = KEY_BLANK;
+    c->extremes[t->j * c->map->n_x + i] = extremes_of(c, &rows);
     m->box.rows = &rows;
     m->box.n_rows = 1;
     m->box.all = (struct value_sums){0};
@@ -144,6 +164,30 @@ static enum srcfind_status clip_share(void *context, int share, struct error *er
     return ok ? status : error_memory(error, CLIPPING);
 }
 
+/* Whether the box of node (i, j) may have a peak. */
+static bool has_peak_at(const struct coarse *c, int64_t i, int64_t j) {
+    const struct noise_map *map = c->map;
+    const struct extremes *e = &c->extremes[j * map->n_x + i];
+    bool has = false;
+    for (int64_t y = j > 0 ? j - 1 : 0; y <= j + 1 && y < map->n_y; y++)
+        for (int64_t x = i > 0 ? i - 1 : 0; x <= i + 1 && x < map->n_x; x++) {
+            const struct noise_at *node = &map->nodes[y * map->n_x + x];
+            const double reach = c->detection->threshold * node->rms;
+            const double least = reach - 0x1p-40 * (fabs(node->background) + reach); /* rounding */
+            has = has || e->greatest - node->background >= least ||
+                  node->background - e->least >= least;
+        }
+    return has;
+}
+
+static bool has_peak_anywhere(const struct coarse *c) {
+    bool has = false;
+    for (int64_t j = 0; j < c->map->n_y; j++)
+        for (int64_t i = 0; !has && i < c->map->n_x; i++)
+            has = has_peak_at(c, i, j);
+    return has;
+}
+
 /* So few shares, where their memory is much, that not all threads have one. */
 static int count_shares(const struct coarse *c, int64_t n_tasks, int n_threads) {
     const int64_t box = c->detection->box, bytes = 4 * (c->boxes_a_task + 2) * box * box;
@@ -155,7 +199,8 @@ static int count_shares(const struct coarse *c, int64_t n_tasks, int n_threads) 
 
 enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
                                       const struct detection *detection, struct threads *threads,
-                                      struct noise_map *map, struct error *error) {
+                                      struct noise_map *map, bool *has_peak, struct error *error) {
+    *has_peak = true;
     if (source->packed || !source->parallel)
         return noise_nodes_find(source, detection, threads, map, error);
     const int64_t box = detection->box, boxes = COLUMNS_A_TASK / box;
@@ -168,13 +213,19 @@ enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
     map->n_x = boxes_count(source->width, map->step);
     map->n_y = boxes_count(source->height, map->step);
     map->nodes = arrays_allocate(map->n_x * map->n_y, sizeof *map->nodes);
-    if (!map->nodes)
+    c.extremes = arrays_allocate(map->n_x * map->n_y, sizeof *c.extremes);
+    if (!map->nodes || !c.extremes) {
+        free(c.extremes);
         return error_memory(error, CLIPPING);
+    }
     c.tasks_a_row = (map->n_x + c.boxes_a_task - 1) / c.boxes_a_task;
     const int64_t n_tasks = c.tasks_a_row * map->n_y;
     c.n_shares = count_shares(&c, n_tasks, threads_count(threads));
-    const enum srcfind_status status = threads_try(threads, c.n_shares, clip_share, &c, error);
-    return status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads)
-               ? error_memory(error, CLIPPING)
-               : status;
+    enum srcfind_status status = threads_try(threads, c.n_shares, clip_share, &c, error);
+    if (status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads))
+        status = error_memory(error, CLIPPING);
+    if (status == SRCFIND_OK)
+        *has_peak = has_peak_anywhere(&c);
+    free(c.extremes);
+    return status;
 }

@@ -16,8 +16,9 @@
  * Always: the result depends on pixels, boxes, kappa and beam alone. It is the same for the negated
  * image, and for any number of threads.
  *
- * Cost: two reads; 4 bytes a run, 80 more for those of a band, and of the rows with islands that
- * are bright and wide; a bit a pixel where an island is chosen. */
+ * Cost: two reads, the second only where a coarse box may have a pixel beyond 10 rms; 4 bytes a
+ * run, 80 more for those of a band, and of the rows with islands that are bright and wide; a bit a
+ * pixel where an island is chosen. */
 #include "cpu/left_out.h"
 
 #include <stdlib.h>
@@ -99,8 +100,11 @@ struct finding {
 bool left_out_coarse(int64_t width, int64_t height, const struct detection *detection,
                      struct detection *coarse) {
     const int64_t box = COARSE * detection->box;
-    *coarse =
-        (struct detection){.kappa = detection->kappa, .background = NAN, .box = box, .step = box};
+    *coarse = (struct detection){.kappa = detection->kappa,
+                                 .threshold = WIDE_PEAK,
+                                 .background = NAN,
+                                 .box = box,
+                                 .step = box};
     return (width < height ? width : height) >= 2 * box;
 }
 
@@ -551,10 +555,12 @@ enum srcfind_status left_out_find(const struct pixel_source *source,
     *out = (struct left_out){0};
     if (detection->box == 0 || !(detection->beam_squared > 0))
         return SRCFIND_OK;
-    enum srcfind_status status = left_out_coarse(source->width, source->height, detection, &coarse)
-                                     ? coarse_nodes_find(source, &coarse, threads, &noise, error)
-                                     : take_whole(source, whole, &noise, error);
-    if (status == SRCFIND_OK && left_out_is_possible(&noise))
+    bool has_peak = true;
+    enum srcfind_status status =
+        left_out_coarse(source->width, source->height, detection, &coarse)
+            ? coarse_nodes_find(source, &coarse, threads, &noise, &has_peak, error)
+            : take_whole(source, whole, &noise, error);
+    if (status == SRCFIND_OK && has_peak && left_out_is_possible(&noise))
         status = find_in(source, detection, threads, &noise, out, error);
     noise_map_clear(&noise);
     return status;

@@ -141,6 +141,14 @@ static float wide_sources(int x, int y, const struct picture *p, struct random *
     return (float)value;
 }
 
+/* Noise under one Gaussian whose peak is 10 to 20 times the noise. */
+static float faint_wide_source(int x, int y, const struct picture *p, struct random *r) {
+    const double dx = x - p->width * 0.4, dy = y - p->height * 0.6, sigma = 4 + p->height % 9;
+    const double peak = 1 + 0.1 * (p->width % 10);
+    return (float)(0.1 * (double)normal(0, 0, p, r) +
+                   peak * exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)));
+}
+
 static float full_range(int x, int y, const struct picture *p, struct random *r) {
     const float v = exact_float((uint32_t)random_bits(r));
     (void)x, (void)y, (void)p;
@@ -173,6 +181,7 @@ static const struct {
     {"full range", full_range},
     {"spiral", spiral},
     {"wide sources", wide_sources},
+    {"faint wide source", faint_wide_source},
 };
 
 struct picture picture_make(int kind, int width, int height, struct random *random) {

@@ -16,7 +16,7 @@ double random_unit(struct random *random);
 int random_below(struct random *random, int n);
 double random_normal(struct random *random);
 
-enum { PICTURE_KINDS = 22 };
+enum { PICTURE_KINDS = 23 };
 
 /* A picture of one of the kinds, 0 ... PICTURE_KINDS - 1. */
 struct picture picture_make(int kind, int width, int height, struct random *random);

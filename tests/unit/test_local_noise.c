@@ -69,10 +69,35 @@ static void large_pictures(void **state) {
     }
 }
 
+/* A source whose peak is 8 to 10 times the noise of its own coarse box, and more by that between
+ * its node and the next one, where the noise is a tenth: it is left out, if it is above 10 times.
+ */
+static void peaks_between_nodes(void **state) {
+    enum { SIDE = 400, EDGE = 192 /* of a coarse box */, X = 180, Y = 210 };
+    struct random r = {3};
+    (void)state;
+    for (int i = 0; i < 20 / UNIT_FEWER; i++) {
+        struct picture p = {SIDE, SIDE, malloc(SIDE * SIDE * sizeof *p.pixels)};
+        struct detection d = detection_with(3);
+        d.box = EDGE / 16;
+        d.step = d.box / 3;
+        d.beam_squared = 1;
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                const double square = (x - X) * (x - X) + (y - Y) * (y - Y);
+                p.pixels[y * SIDE + x] = (float)((x < EDGE ? 1 : 0.1) * random_normal(&r) +
+                                                 (8 + 0.1 * i) * exp(-square / 18));
+            }
+        check(&p, &d, &r);
+        picture_free(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_pictures),
         cmocka_unit_test(large_pictures),
+        cmocka_unit_test(peaks_between_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
