@@ -1,3 +1,15 @@
+/* How local noise is found with a device.
+ *
+ * 1. noise_plan: the borders of the boxes and of the coarse boxes divide the image into cells. A
+ *    streamed image, and boxes that are too large, are left to the host (n_cells is 0).
+ * 2. The cells are sorted once (nodes.cu), for both sets of boxes.
+ * 3. leave_out: the device clips the coarse boxes, and lists the runs beyond their noise (wide.cu);
+ *    the host chooses bright wide islands among them (cpu/left_out.c). The device clips the boxes
+ *    meanwhile, in the stream `beside`.
+ * 4. find_nodes takes these nodes. Where something is left out, the host clips all boxes again.
+ *
+ * Always: the nodes have the bits of cpu/noise_nodes.c. Boxes whose rms is in doubt are clipped by
+ * the host. What was begun beside has ended before the nodes are written again (end_clip). */
 #include "noise.h"
 
 #include <stdlib.h>

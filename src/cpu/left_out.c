@@ -33,6 +33,7 @@ enum { COARSE = 4 /* boxes of the noise in a coarse one, along an axis */ };
 
 static const double AREAS = 15; /* beams: an island has more */
 static const double NEAR = 1.5; /* beams */
+/* An island has at least so many pixels for each one of the other sign in its bounding box. */
 static const int64_t PIXELS_FOR_ONE_OF_OTHER_SIGN = 4;
 
 static const char FINDING[] = "leaving bright wide islands out of local noise";
@@ -449,32 +450,24 @@ static int by_first_row(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The number of pieces that begin at a pixel or before it. */
-static int64_t piece_behind(const struct wide_runs *runs, int64_t pixel) {
-    int64_t low = 0, high = runs->n_pieces;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (runs->pieces[middle].first <= pixel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Finds the islands of rows as a whole, and leaves out those that are chosen. */
-static bool choose_in_rows(struct finding *f, const struct rows *rows) {
+/* Finds the islands of rows as a whole, and leaves out those that are chosen. *piece: one at the
+ * first pixel of the rows or before it; it moves to that pixel. */
+static bool choose_in_rows(struct finding *f, const struct rows *rows, int64_t *piece) {
     const int64_t begin = rows->first * f->width, end = (rows->last + 1) * f->width;
     const struct wide_runs *runs = f->runs;
     struct joined_runs j;
-    const int64_t first = piece_behind(runs, begin), behind = piece_behind(runs, end - 1);
-    bool ok = join_pieces(f, first > 0 ? first - 1 : 0, behind, begin, end, &j);
+    while (*piece + 1 < runs->n_pieces && runs->pieces[*piece + 1].first <= begin)
+        ++*piece;
+    int64_t end_piece = *piece;
+    while (end_piece < runs->n_pieces && runs->pieces[end_piece].first < end)
+        end_piece++;
+    bool ok = join_pieces(f, *piece, end_piece, begin, end, &j);
     struct wide_island *islands = ok ? arrays_allocate(j.n, sizeof *islands) : NULL;
     bool *has_peak = ok ? arrays_allocate(j.n, sizeof *has_peak) : NULL;
     ok = islands && has_peak;
     if (ok)
         choose(f, &j, has_peak, islands);
-    ok = ok && leave_out_all(f, &j, islands);
+    ok = ok && (f->out->n_islands == 0 || leave_out_all(f, &j, islands));
     free(islands);
     free(has_peak);
     joined_clear(&j);
@@ -488,12 +481,12 @@ static enum srcfind_status choose_islands(struct finding *f, struct threads *thr
     if (!make_disc(NEAR * NEAR * f->beam_squared, &f->disc))
         status = error_memory(f->error, FINDING);
     qsort(f->rows, (size_t)f->n_rows, sizeof *f->rows, by_first_row);
-    for (int64_t i = 0; status == SRCFIND_OK && i < f->n_rows;) {
+    for (int64_t i = 0, piece = 0; status == SRCFIND_OK && i < f->n_rows;) {
         struct rows rows = f->rows[i++];
         for (; i < f->n_rows && f->rows[i].first <= rows.last; i++)
             rows.last = f->rows[i].last > rows.last ? f->rows[i].last : rows.last;
         status = threads_check(threads, f->error);
-        if (status == SRCFIND_OK && !choose_in_rows(f, &rows))
+        if (status == SRCFIND_OK && !choose_in_rows(f, &rows, &piece))
             status = error_memory(f->error, FINDING);
     }
     if (f->out->n_islands == 0)
