@@ -7,7 +7,8 @@
  * 2. clip_box_node clips each box. The noise of the box before is the guess. The least and the
  *    greatest pixel are kept.
  * 3. The noise of a pixel is between those of the nodes around it. So a box has no peak if its
- * least and greatest pixels are none by the noise of any of the nine nodes around it (has_peak_at).
+ *    least and greatest pixels are none by the noise of any of the nine nodes around it
+ *    (has_peak_at).
  *
  * Sources of which a part of a row costs as much as all of it are left to noise_nodes.c.
  *
@@ -38,6 +39,7 @@ struct coarse {
     const struct pixel_source *source;
     const struct detection *detection;
     const struct key_kernels *kernels;
+    struct threads *threads; /* for interrupts */
     struct noise_map *map;
     struct extremes *extremes; /* of each box */
     int64_t boxes_a_task, tasks_a_row;
@@ -154,7 +156,9 @@ static enum srcfind_status clip_share(void *context, int share, struct error *er
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t k = threads_share(n_tasks, c->n_shares, share); ok && k < end; k++) {
         const struct task t = task_of(c, k);
-        status = read_boxes(c, &t, &m, error);
+        status = threads_check(c->threads, error);
+        if (status == SRCFIND_OK)
+            status = read_boxes(c, &t, &m, error);
         for (int64_t i = t.first; status == SRCFIND_OK && ok && i < t.end; i++)
             ok = clip_node(c, &t, i, &m, &guess);
         if (status != SRCFIND_OK)
@@ -207,6 +211,7 @@ enum srcfind_status coarse_nodes_find(const struct pixel_source *source,
     struct coarse c = {.source = source,
                        .detection = detection,
                        .kernels = cpu_variant_choose()->keys,
+                       .threads = threads,
                        .map = map,
                        .boxes_a_task = boxes > 1 ? boxes : 1};
     map->step = detection->step;

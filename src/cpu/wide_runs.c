@@ -4,7 +4,7 @@
  * 2. list_row cuts a row of pixels where another column of nodes begins: between four nodes, bounds
  *    hold that most pixels are within. A vector kernel (`leave`) tells which are not.
  * 3. These are compared with their own noise (wide_pixel_at), and are added to the last entry of
- * the piece, or begin one.
+ *    the piece, or begin one.
  *
  * Always: entries are in the order of the pixels; none crosses the end of a row or of a piece.
  *
