@@ -199,8 +199,7 @@ static struct component_setting component_setting_of(const struct view *view,
         .frame = effective,
         .noise = grid_frame(view->grid, frame, 2),
         .group_tolerance = options_group(o),
-        .correlated = setting_correlated(view->metadata, frame, view->grid),
-        .margin = beam_frame_margin(&effective)};
+        .correlated = setting_correlated(view->metadata, frame, view->grid)};
 }
 
 /* Makes the rows and the labels that `m` asks for. */

@@ -2,10 +2,11 @@
  * analytic derivatives and bounds.
  *
  * A round makes the normal equations, block by block of two components, solves them by Cholesky
- * with the diagonal enlarged by the damping, and clips the trial to the bounds: peaks above 0,
- * centres within 2 beam sigmas of their start, widths from half a beam to `widest`. A step that
- * lowers chi^2 is taken, and the damping falls to a tenth; else it rises tenfold, at most 12 times.
- * The fit ends when a step gains less than the tolerance, or when no step does.
+ * with the diagonal enlarged by the damping x its mean over all directions, and clips the trial to
+ * the bounds: peaks above 0, centres within 2 beam sigmas of their start, widths from half a beam
+ * to `widest`. A step that lowers chi^2 is taken, and the damping falls to a tenth; else it rises
+ * tenfold, at most 12 times. The fit ends when a step gains less than the tolerance, or when no
+ * step does.
  *
  * Always: chi^2 never rises; sums are 32 partial sums that are added in one order (fit_lanes.h), so
  * that each processor and the GPU give the same bits.
@@ -42,6 +43,7 @@ struct fit_memory {
     double matrix[FIT_MATRIX];   /* lower triangle, row by row */
     double factor[FIT_MATRIX];
     double gradient[FIT_COLUMNS], right[FIT_COLUMNS], step[FIT_COLUMNS];
+    double scale[FIT_COLUMNS]; /* what the damping enlarges the diagonal by */
 };
 
 /* The pixels of a fit. Arrays have n_padded elements, a multiple of FIT_LANES; those beyond n have
@@ -197,6 +199,30 @@ FIT_BLOCK(fit_block_same_free, FIT_PARAMETERS, FIT_PARAMETERS, true)
 FIT_BLOCK(fit_block_same_fixed, FIT_FIXED, FIT_FIXED, true)
 #undef FIT_BLOCK
 
+/* The diagonal element of the matrix in row `row`. */
+FIT_FUNCTION double fit_diagonal(const struct fit_memory *m, int row) {
+    return m->matrix[row * (row + 1) / 2 + row];
+}
+
+/* Sets the scales of each component: of its peak the diagonal, of its centre and of its form, a
+ * symmetric matrix, the mean of the diagonal over all directions. So a step does not depend on the
+ * orientation of the axes, as with the diagonal itself. */
+FIT_FUNCTION void fit_set_scales(struct fit_memory *m, const struct fit_set *set) {
+    FIT_EACH (i, set->n) {
+        const int row = m->first[i];
+        double *const scale = m->scale + row;
+        scale[FIT_PEAK] = fit_diagonal(m, row + FIT_PEAK);
+        scale[FIT_U] = scale[FIT_V] =
+            (fit_diagonal(m, row + FIT_U) + fit_diagonal(m, row + FIT_V)) / 2;
+        if (!set->is_free[i])
+            continue;
+        scale[FIT_P] = scale[FIT_R] = (fit_diagonal(m, row + FIT_P) + fit_diagonal(m, row + FIT_R) +
+                                       fit_diagonal(m, row + FIT_Q) / 2) /
+                                      3;
+        scale[FIT_Q] = 2 * scale[FIT_P];
+    }
+}
+
 /* Sets matrix and gradient, for the model that fit_evaluate had last; returns the number of
  * columns. */
 FIT_FUNCTION int fit_normal_equations(const struct fit_space *s, const struct fit_set *set) {
@@ -225,6 +251,8 @@ FIT_FUNCTION int fit_normal_equations(const struct fit_space *s, const struct fi
             fit_block_same_fixed(s, set, i, i);
     }
     FIT_SYNC();
+    fit_set_scales(m, set);
+    FIT_SYNC();
     return n;
 }
 
@@ -241,8 +269,8 @@ FIT_FUNCTION bool fit_factor(struct fit_memory *m, int n, double damping) {
         y[i] = m->gradient[i];
     FIT_SYNC();
     for (int j = 0; j < n; j++) {
-        const double here = m->matrix[j * (j + 1) / 2 + j];
-        const double pivot = l[j * (j + 1) / 2 + j] + damping * (here > 1e-12 ? here : 1e-12);
+        const double pivot =
+            l[j * (j + 1) / 2 + j] + damping * (m->scale[j] > 1e-12 ? m->scale[j] : 1e-12);
         if (!(pivot > 0))
             return false;
         const double root = sqrt(pivot), y_j = y[j] / root;

@@ -9,6 +9,17 @@ struct fit_frame beam_frame_of_form(const struct tensor *form) {
     return (struct fit_frame){ux, uy, sqrt(form->yy - uy * uy), true, FIT_SHAPES_CHOSEN};
 }
 
+/* A form without what rounding in WCSLIB adds, 1e-11 of it: to steps of some 1e-8. The fits of
+ * crowded islands would amplify that, and end elsewhere in an image that is mirrored, or on another
+ * processor. */
+static struct tensor rounded(const struct tensor *form) {
+    int exponent;
+    frexp(form->xx + form->yy, &exponent);
+    const double step = ldexp(1, exponent - 28);
+    return (struct tensor){step * rint(form->xx / step), step * rint(form->yy / step),
+                           step * rint(form->xy / step)};
+}
+
 static bool is_usable(const struct fit_frame *f) {
     return isfinite(f->ux) && isfinite(f->uy) && isfinite(f->vy) && f->ux > 0 && f->vy > 0;
 }
@@ -30,7 +41,7 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
                                                   isfinite(beam->angle) ? beam->angle : 0);
     const struct jacobian to_pixels = jacobian_inverse(&jacobian);
     const struct tensor moments = jacobian_apply(&to_pixels, &on_sky);
-    const struct tensor form = tensor_inverse(&moments);
+    const struct tensor exact = tensor_inverse(&moments), form = rounded(&exact);
     const struct fit_frame by_beam = beam_frame_of_form(&form);
     if (is_usable(&by_beam))
         *frame = by_beam;
@@ -44,7 +55,11 @@ struct tensor beam_frame_moments(const struct fit_frame *frame) {
     return frame->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
 }
 
-double beam_frame_margin(const struct fit_frame *frame) {
+static const double WIDE_AREAS = 15; /* beam areas: a larger island is wide, as for local noise */
+
+double beam_frame_margin(const struct fit_frame *frame, int64_t n) {
     const double fwhm = FIT_FWHM / sqrt(frame->ux * frame->vy); /* of the unit circle, in pixels */
-    return fmax(fwhm / 2, 1) * (1 + 1e-6);
+    const double area = M_PI / (4 * M_LN2) * fwhm * fwhm;
+    const bool is_wide = frame->has_beam && (double)n > WIDE_AREAS * area;
+    return fmax(is_wide ? 1.5 * fwhm : fwhm / 2, 1) * (1 + 1e-6);
 }

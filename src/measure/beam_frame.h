@@ -20,9 +20,11 @@ struct fit_frame beam_frame_of_form(const struct tensor *form);
  * interferometer's map are. NaN without a beam. */
 struct tensor beam_frame_moments(const struct fit_frame *frame);
 
-/* The width of the margin around an island that is fitted: half a FWHM, the geometric mean of the
- * axes of the unit circle, and at least a pixel. It is wider by a millionth, so that pixels at just
- * this distance are in it, however WCSLIB rounds. */
-double beam_frame_margin(const struct fit_frame *frame);
+/* The width of the margin around an island of n pixels that is fitted: half a FWHM, the geometric
+ * mean of the axes of the unit circle, and at least a pixel. Around an island of more than 15 beam
+ * areas, 1.5 FWHM: Gaussians as wide as these have much of their flux beyond half of one, where no
+ * pixel would hold them. It is wider by a millionth, so that pixels at just this distance are in
+ * it, however WCSLIB rounds. Without a beam nothing is wide. */
+double beam_frame_margin(const struct fit_frame *frame, int64_t n);
 
 #endif

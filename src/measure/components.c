@@ -25,6 +25,7 @@
 
 #include "backend/moments.h"
 #include "common/arrays.h"
+#include "measure/beam_frame.h"
 #include "measure/flux_check.h"
 #include "measure/grouped.h"
 
@@ -116,12 +117,18 @@ static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct
 
 /* --- reading --- */
 
+/* The width of an island's margin, in pixels. */
+static double margin_of(const struct component_setting *setting, const struct island *island) {
+    return fmin(beam_frame_margin(&setting->frame, island->n_pixels), MARGIN_MOST);
+}
+
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
     const struct pixel_source *source = b->setting->measure->source;
     return margin_find(s->runs + s->first_run[island],
-                       s->first_run[island + 1] - s->first_run[island], b->setting->margin,
-                       source->width, source->height, arena_of(b, item), &item->margin);
+                       s->first_run[island + 1] - s->first_run[island],
+                       margin_of(b->setting, &s->islands[island]), source->width, source->height,
+                       arena_of(b, item), &item->margin);
 }
 
 /* Makes the sets of runs of islands and margins, and sets where their pixels begin. Returns the
@@ -577,7 +584,7 @@ static void clear_batch(struct batch *b) {
 static double count_pixels(const struct component_setting *d, const struct island *island) {
     if (!d->fitter)
         return (double)island->n_pixels;
-    const double more = 1 + 2 * fmin(d->margin, MARGIN_MOST);
+    const double more = 1 + 2 * margin_of(d, island);
     return (island->x_max - island->x_min + more) * (island->y_max - island->y_min + more);
 }
 

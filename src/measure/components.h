@@ -45,7 +45,6 @@ struct component_setting {
     struct fit_frame noise; /* whose unit circle is the autocorrelation of the noise */
     double group_tolerance; /* see group.h */
     double correlated;      /* area over which noise is correlated, in pixels */
-    double margin;          /* of islands, in pixels */
     bool keeps_sources;     /* whether components have the source of each pixel */
 };
 

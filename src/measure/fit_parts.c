@@ -3,12 +3,13 @@
  * 1. fit_parts_effort: at most 8 sources a part; 4 in crowded islands and second fits.
  * 2. make_parts halves a range of sources and pixels along the longer side of its peaks, in the
  *    middle of the sources, until each range is small enough. A pixel goes to the side of the
- *    dividing line on which it is.
+ *    dividing line on which it is. A range is read from the end to which its brightest source is
+ *    nearer, so that the parts do not depend on the orientation of the image (direction_of).
  * 3. colour_parts: parts that touch get different colours, by a greedy choice in the order of the
  *    parts. Parts of one colour are fitted at the same time.
  *
  * Always: each source and each pixel is in one part; within a part both are in their order. So
- * neither threads nor memory change the parts.
+ * neither threads nor memory change the parts, nor does a mirror, but for sources in the middle.
  *
  * Cost: sorting, n log^2 n for n sources; borders are at most two a pixel. */
 #include "measure/fit_parts.h"
@@ -36,92 +37,69 @@ struct fit_effort fit_parts_effort(const struct island_fit *f) {
 
 /* --- dividing --- */
 
-/* The position of a source's peak along x or y. */
-static int32_t position_of(const struct island_fit *f, int32_t source, bool along_y) {
-    const int32_t pixel = f->deblended->peak[source];
-    return along_y ? f->island->y[pixel] : f->island->x[pixel];
-}
-
 /* Sources and pixels that are still to be divided. */
 struct range {
     int64_t first_source, n_sources, first_pixel, n_pixels;
 };
 
-/* Whether the peaks of a range's sources extend further along y than along x. */
-static bool is_higher_than_wide(const struct island_fit *f, const struct range *r) {
-    int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
-    for (int64_t i = 0; i < r->n_sources; i++) {
-        for (int k = 0; k < 2; k++) {
-            const int32_t at = position_of(f, f->parts.sources[r->first_source + i], k);
-            low[k] = at < low[k] ? at : low[k];
-            high[k] = at > high[k] ? at : high[k];
-        }
-    }
-    return high[1] - low[1] > high[0] - low[0];
-}
-
-/* Two numbers, sorted by the first: a position along an axis, and the source there; or two parts
- * that touch, the higher one first. */
-struct pair {
-    int32_t first, second;
+/* How a range is read: along x or y, up or down. */
+struct direction {
+    bool along_y, is_down;
 };
 
-static int compare_pairs(const void *a, const void *b) {
-    const struct pair *left = a, *right = b;
-    return left->first != right->first
-               ? (left->first > right->first) - (left->first < right->first)
-               : (left->second > right->second) - (left->second < right->second);
+/* The place of (x, y) along a direction. */
+static int64_t place_along(const struct direction *d, int64_t x, int64_t y) {
+    const int64_t at = d->along_y ? y : x;
+    return d->is_down ? -at : at;
 }
 
-/* The number of sorted sources in the first half: nearest to n / 2, but not between equal
- * positions.
- */
-static int64_t find_middle(const struct pair *sorted, int64_t n) {
-    for (int64_t step = 0; step < n; step++) {
-        const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && sorted[left - 1].first < sorted[left].first)
-            return left;
-        if (right < n && sorted[right - 1].first < sorted[right].first)
-            return right;
-    }
-    return n / 2;
+/* The sides of the box of a range's peaks. */
+struct sides {
+    int64_t low[2], high[2]; /* along x and y */
+};
+
+static void peak_of(const struct island_fit *f, const struct range *r, int64_t i, int64_t at[2]) {
+    const int32_t pixel = f->deblended->peak[f->parts.sources[r->first_source + i]];
+    at[0] = f->island->x[pixel];
+    at[1] = f->island->y[pixel];
 }
 
-/* Moves the pixels on the left of `twice` / 2 before the others, both in their order; returns their
- * number. scratch has room for all pixels. */
-static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool along_y,
-                             int64_t twice, int32_t *scratch) {
-    int64_t n_left = 0, n_right = 0;
-    int32_t *const order = f->parts.order + r->first_pixel;
-    for (int64_t i = 0; i < r->n_pixels; i++) {
-        const struct fit_pixel *p = &f->pixels[order[i]];
-        const int64_t at = along_y ? (int64_t)p->y + f->y : (int64_t)p->x + f->x;
-        if (2 * at < twice)
-            order[n_left++] = order[i];
-        else
-            scratch[n_right++] = order[i];
-    }
-    memcpy(order + n_left, scratch, (size_t)n_right * sizeof *order);
-    return n_left;
-}
-
-/* Divides a range in two at the middle of its sources, along its longer side. */
-static void divide_range(struct island_fit *f, const struct range *r, struct pair *sorted,
-                         int32_t *scratch, struct range *left, struct range *right) {
-    const bool along_y = is_higher_than_wide(f, r);
+static struct sides sides_of(const struct island_fit *f, const struct range *r) {
+    struct sides s = {{INT64_MAX, INT64_MAX}, {INT64_MIN, INT64_MIN}};
     for (int64_t i = 0; i < r->n_sources; i++) {
-        const int32_t source = f->parts.sources[r->first_source + i];
-        sorted[i] = (struct pair){position_of(f, source, along_y), source};
+        int64_t at[2];
+        peak_of(f, r, i, at);
+        for (int k = 0; k < 2; k++) {
+            s.low[k] = at[k] < s.low[k] ? at[k] : s.low[k];
+            s.high[k] = at[k] > s.high[k] ? at[k] : s.high[k];
+        }
     }
-    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_pairs);
-    for (int64_t i = 0; i < r->n_sources; i++)
-        f->parts.sources[r->first_source + i] = sorted[i].second;
-    const int64_t n = find_middle(sorted, r->n_sources);
-    const int64_t twice = (int64_t)sorted[n - 1].first + sorted[n].first;
-    const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
-    *left = (struct range){r->first_source, n, r->first_pixel, n_left};
-    *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
-                            r->n_pixels - n_left};
+    return s;
+}
+
+/* Twice the distance of a peak from the middle of the box, along x or y. */
+static int64_t from_middle(const struct sides *s, const int64_t at[2], int k) {
+    return 2 * at[k] - s->low[k] - s->high[k];
+}
+
+/* The direction in which a range is divided: along the longer side of its peaks, from the end to
+ * which its brightest source is nearer. Where that is undecided, the next source decides. So the
+ * parts of an image are those of its mirror image, and of the image whose axes are exchanged. */
+static struct direction direction_of(const struct island_fit *f, const struct range *r) {
+    const struct sides s = sides_of(f, r);
+    int64_t longer = (s.high[1] - s.low[1]) - (s.high[0] - s.low[0]), at[2];
+    for (int64_t i = 0; i < r->n_sources && longer == 0; i++) {
+        peak_of(f, r, i, at);
+        longer = llabs(from_middle(&s, at, 1)) - llabs(from_middle(&s, at, 0));
+    }
+    struct direction d = {longer > 0, false};
+    int64_t side = 0;
+    for (int64_t i = 0; i < r->n_sources && side == 0; i++) {
+        peak_of(f, r, i, at);
+        side = from_middle(&s, at, d.along_y);
+    }
+    d.is_down = side > 0;
+    return d;
 }
 
 static int compare_sources(const void *a, const void *b) {
@@ -129,9 +107,73 @@ static int compare_sources(const void *a, const void *b) {
     return (*left > *right) - (*left < *right);
 }
 
+/* A source and the place of its peak along a direction. */
+struct placed {
+    int64_t at;
+    int32_t source;
+};
+
+static int compare_placed(const void *a, const void *b) {
+    const struct placed *left = a, *right = b;
+    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
+                                 : (left->source > right->source) - (left->source < right->source);
+}
+
+/* The number of sorted sources in the first half: nearest to n / 2, but not between equal places.
+ */
+static int64_t find_middle(const struct placed *sorted, int64_t n) {
+    for (int64_t step = 0; step < n; step++) {
+        const int64_t left = n / 2 - step, right = n / 2 + step;
+        if (left > 0 && sorted[left - 1].at < sorted[left].at)
+            return left;
+        if (right < n && sorted[right - 1].at < sorted[right].at)
+            return right;
+    }
+    return n / 2;
+}
+
+/* Moves the pixels before `twice` / 2 before the others, both in their order; returns their number.
+ * scratch has room for all pixels. */
+static int64_t divide_pixels(struct island_fit *f, const struct range *r, const struct direction *d,
+                             int64_t twice, int32_t *scratch) {
+    int64_t n_first = 0, n_second = 0;
+    int32_t *const order = f->parts.order + r->first_pixel;
+    for (int64_t i = 0; i < r->n_pixels; i++) {
+        const struct fit_pixel *p = &f->pixels[order[i]];
+        if (2 * place_along(d, (int64_t)p->x + f->x, (int64_t)p->y + f->y) < twice)
+            order[n_first++] = order[i];
+        else
+            scratch[n_second++] = order[i];
+    }
+    memcpy(order + n_first, scratch, (size_t)n_second * sizeof *order);
+    return n_first;
+}
+
+/* Divides a range in two at the middle of its sources; *first has its brightest one, but where that
+ * is in the middle. The sources of a range are in their order, the brightest first. */
+static void divide_range(struct island_fit *f, const struct range *r, struct placed *sorted,
+                         int32_t *scratch, struct range *first, struct range *second) {
+    const struct direction d = direction_of(f, r);
+    int32_t *const sources = f->parts.sources + r->first_source;
+    for (int64_t i = 0; i < r->n_sources; i++) {
+        int64_t at[2];
+        peak_of(f, r, i, at);
+        sorted[i] = (struct placed){place_along(&d, at[0], at[1]), sources[i]};
+    }
+    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_placed);
+    const int64_t n = find_middle(sorted, r->n_sources);
+    for (int64_t i = 0; i < r->n_sources; i++)
+        sources[i] = sorted[i].source;
+    qsort(sources, (size_t)n, sizeof *sources, compare_sources);
+    qsort(sources + n, (size_t)(r->n_sources - n), sizeof *sources, compare_sources);
+    const int64_t twice = sorted[n - 1].at + sorted[n].at;
+    const int64_t n_first = divide_pixels(f, r, &d, twice, scratch);
+    *first = (struct range){r->first_source, n, r->first_pixel, n_first};
+    *second = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_first,
+                             r->n_pixels - n_first};
+}
+
 static void add_part(struct island_fit *f, const struct range *r) {
-    qsort(f->parts.sources + r->first_source, (size_t)r->n_sources, sizeof *f->parts.sources,
-          compare_sources);
     for (int64_t i = 0; i < r->n_pixels; i++)
         f->parts.part_of[f->parts.order[r->first_pixel + i]] = (int32_t)f->parts.n;
     f->parts.part[f->parts.n++] =
@@ -139,7 +181,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
 }
 
 /* Divides all sources into parts. ranges has room for one range a source. */
-static void make_parts(struct island_fit *f, struct range *ranges, struct pair *sorted,
+static void make_parts(struct island_fit *f, struct range *ranges, struct placed *sorted,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
     int64_t n = 1;
@@ -156,6 +198,18 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct pair *
 }
 
 /* --- colours --- */
+
+/* Two parts that touch, the later one first. */
+struct pair {
+    int32_t later, earlier;
+};
+
+static int compare_pairs(const void *a, const void *b) {
+    const struct pair *left = a, *right = b;
+    return left->later != right->later
+               ? (left->later > right->later) - (left->later < right->later)
+               : (left->earlier > right->earlier) - (left->earlier < right->earlier);
+}
 
 /* Adds the border between two pixels of different parts. Returns the number of borders. */
 static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
@@ -198,8 +252,8 @@ static bool colour_parts(struct island_fit *f) {
     for (int64_t k = 0, i = 0; k < f->parts.n; k++) {
         uint64_t taken = 0;
         int32_t colour = 0;
-        for (; i < n && borders[i].first == k; i++)
-            taken |= 1ULL << f->parts.part[borders[i].second].colour;
+        for (; i < n && borders[i].later == k; i++)
+            taken |= 1ULL << f->parts.part[borders[i].earlier].colour;
         while (colour < COLOURS - 1 && taken >> colour & 1)
             colour++;
         f->parts.part[k].colour = colour;
@@ -212,7 +266,7 @@ static bool colour_parts(struct island_fit *f) {
 bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct pair *sorted = malloc(n * sizeof *sorted);
+    struct placed *sorted = malloc(n * sizeof *sorted);
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
     const bool ok = ranges && sorted && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)

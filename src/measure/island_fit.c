@@ -81,18 +81,25 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *island,
 
 /* --- jobs --- */
 
-/* The bound of the widths, from the box of a job's pixels. */
+/* The bound of the widths, from the longer diagonal of the box of a job's pixels. */
 static double widest_of(const struct fit_frame *frame, const struct fit_pixel *pixels, int64_t n) {
-    double low_u = INFINITY, high_u = -INFINITY, low_v = INFINITY, high_v = -INFINITY;
+    int32_t low_x = INT32_MAX, high_x = INT32_MIN, low_y = INT32_MAX, high_y = INT32_MIN;
     for (int64_t i = 0; i < n; i++) {
-        const double u = frame->ux * pixels[i].x + frame->uy * pixels[i].y;
-        const double v = frame->vy * pixels[i].y;
-        low_u = fmin(low_u, u);
-        high_u = fmax(high_u, u);
-        low_v = fmin(low_v, v);
-        high_v = fmax(high_v, v);
+        low_x = pixels[i].x < low_x ? pixels[i].x : low_x;
+        high_x = pixels[i].x > high_x ? pixels[i].x : high_x;
+        low_y = pixels[i].y < low_y ? pixels[i].y : low_y;
+        high_y = pixels[i].y > high_y ? pixels[i].y : high_y;
     }
-    return n > 0 ? fit_widest(high_u - low_u, high_v - low_v) : 1;
+    if (n == 0)
+        return 1;
+    const double width = (double)high_x - low_x, height = (double)high_y - low_y;
+    return fit_widest(frame->ux * width + fabs(frame->uy) * height, frame->vy * height);
+}
+
+/* The number of pixels of a job: those of its part or, where these are too many, without the
+ * margin, which comes last; 0 if these are too many, too. */
+static int32_t count_job_pixels(int64_t n, int32_t n_inside) {
+    return n <= FIT_MOST_PIXELS ? (int32_t)n : n_inside <= FIT_MOST_PIXELS ? n_inside : 0;
 }
 
 /* The start: a component of the beam's shape at each peak. */
@@ -123,7 +130,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
             pixels[job->first + i] = fit->pixels[pixel];
             job->n_inside += pixel < fit->n_inside;
         }
-        job->n_pixels = part->n_pixels <= FIT_MOST_PIXELS ? (int32_t)part->n_pixels : 0;
+        job->n_pixels = count_job_pixels(part->n_pixels, job->n_inside);
         job->widest = fmin(widest_of(frame, pixels + job->first, job->n_pixels), fit->widest);
         start_set(fit, frame, part, &job->set);
     }
@@ -190,12 +197,17 @@ void island_fit_add_to_others(const struct island_fit *fit, const struct fit_fra
     }
 }
 
-void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
-                           struct fit_pixel *pixels) {
+double island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                             struct fit_pixel *pixels) {
+    double most = 0;
     for (int64_t i = 0; i < fit->parts.part[k].n_pixels; i++) {
         const int32_t pixel = fit->parts.order[fit->parts.part[k].first_pixel + i];
-        pixels[job->first + i].value = fit->pixels[pixel].value - fit->others[pixel];
+        double *const value = &pixels[job->first + i].value;
+        const double before = *value;
+        *value = fit->pixels[pixel].value - fit->others[pixel];
+        most = fmax(most, fabs(*value - before));
     }
+    return most;
 }
 
 /* --- results --- */

@@ -23,7 +23,8 @@ double jacobian_step(const struct srcfind_image *image);
 /* The Jacobian, from the positions of the points in degrees; NaN if one of them is. */
 struct jacobian jacobian_of(const double *lon, const double *lat, double step);
 
-/* The Jacobian at a point of an image. Errors: memory. */
+/* The Jacobian at a point of an image, from steps to both sides: accurate to 1e-8, and the same for
+ * the mirror image to 1e-10. Errors: memory. */
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error);
 

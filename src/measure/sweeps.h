@@ -21,10 +21,8 @@ struct grouped_island {
     struct fit_job *jobs;
 };
 
-/* Fits the parts of n islands twice, and sets the results of their jobs. In the first sweep a part
- * that is not fitted yet is subtracted from other parts as points at its peaks. Parts of one colour
- * are fitted together; parts of the next colour see their results. Errors: memory, and those of the
- * fitter. */
+/* Fits the parts of n islands until they agree, and sets the results of their jobs. Errors: memory,
+ * and those of the fitter. */
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
                                const struct fit_frame *frame, struct fit_pixel *pixels,
                                const struct fitter *fitter, struct threads *threads,

@@ -23,6 +23,7 @@ ISLAND = 3  # rms above the background that an island's pixels pass
 LEAST_ERRORS, MOST_FLUX = 10, 1.5
 # beams between peaks, squares of it in an island at most, widths / it
 APART, AN_AREA, WIDEST = 2, 16, 1.5
+WIDE_ISLAND, WIDE_MARGIN = 15, 1.5  # beam areas, and FWHM of their margin
 
 
 class Island:
@@ -30,7 +31,9 @@ class Island:
 
     def __init__(self, u, v, data, inside):
         self.u, self.v, self.data, self.inside = u, v, data, inside
-        self.wide = max(1.5, 1 + np.hypot(np.ptp(u), np.ptp(v)) / recipe.FWHM)
+        x, y = np.linalg.solve(self.to_beam, [u, v])
+        diagonals = self.to_beam @ [[np.ptp(x), np.ptp(x)], [np.ptp(y), -np.ptp(y)]]
+        self.wide = max(1.5, 1 + np.hypot(*diagonals).max() / recipe.FWHM)
 
     def rest(self, sources):
         return self.data - recipe.model(sources, self.u, self.v)[0]
@@ -234,8 +237,70 @@ def fit_from(island, start):
 
 def beam_frame(header):
     to_beam, area, fwhm = original_frame(header)
-    Island.pixel_area = np.linalg.det(to_beam)
-    return to_beam, area, fwhm * (1 + 1e-6)  # pixels at just half a beam are in the margin
+    Island.to_beam, Island.pixel_area = to_beam, np.linalg.det(to_beam)
+    Island.fwhm = fwhm * (1 + 1e-6)  # pixels at just half a beam are in the margin
+    return to_beam, area, Island.fwhm * WIDE_MARGIN * 2
+
+
+def scales(matrix, free):
+    """What the damping is multiplied by: the diagonal, of centres and forms its mean over all
+    directions."""
+    result, k = np.diag(matrix).copy(), 0
+    for is_free in free:
+        result[k + 1 : k + 3] = result[k + 1 : k + 3].mean()
+        if is_free:
+            p, q, r = result[k + 3 : k + 6]
+            mean = (p + q / 2 + r) / 3
+            result[k + 3 : k + 6] = mean, 2 * mean, mean
+        k += 6 if is_free else 3
+    return np.maximum(result, 1e-12)
+
+
+def fit(start, free, u, v, data, wide, weight=1.0, rounds=50):
+    """recipe.fit, with these scales."""
+    sources, damping, hit = start.copy(), 1e-3, False
+    varied = [6 * i + k for i, is_free in enumerate(free) for k in range(6 if is_free else 3)]
+
+    def evaluate(sources):
+        total, slopes = recipe.model(sources, u, v)
+        rest = (data - total) * weight
+        return rest, slopes[varied] * weight, rest @ rest
+
+    rest, slopes, chi2 = evaluate(sources)
+    for _ in range(rounds):
+        matrix, gradient = slopes @ slopes.T, slopes @ rest
+        for _ in range(12):
+            trial = sources.copy()
+            damped = matrix + damping * np.diag(scales(matrix, free))
+            trial.ravel()[varied] += np.linalg.solve(damped, gradient)
+            trial_hit = recipe.bound(trial, start, free, wide)
+            trial_rest, trial_slopes, trial_chi2 = evaluate(trial)
+            if trial_chi2 < chi2:
+                break
+            damping *= 10
+        else:
+            return sources, chi2, hit
+        gain = chi2 - trial_chi2
+        sources, rest, slopes, chi2, hit = trial, trial_rest, trial_slopes, trial_chi2, trial_hit
+        damping = max(damping / 10, 1e-9)
+        if gain < 0.1 * max(chi2, 1e-12) / len(data) and gain < 0.1:
+            break
+    return sources, chi2, hit
+
+
+class Images:
+    """scipy.ndimage, but for the margin: it is wide around wide islands alone."""
+
+    def __getattr__(self, name):
+        return getattr(images, name)
+
+    def binary_dilation(self, own, disc):
+        beam = np.pi * Island.fwhm**2 / (4 * np.log(2))
+        if own.sum() <= WIDE_ISLAND * beam:
+            reach = disc.shape[0] // 2
+            y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+            disc = x * x + y * y <= (Island.fwhm / 2) ** 2
+        return images.binary_dilation(own, disc)
 
 
 def nodes(image, size, step, kappa):
@@ -245,10 +310,11 @@ def nodes(image, size, step, kappa):
     return original_nodes(image, size, step, kappa, out[0] | out[1])
 
 
+images, recipe.ndimage = recipe.ndimage, Images()
 original, original_frame = recipe.fit_island, recipe.beam_frame
 noise, original_nodes = recipe.noise, recipe.noise.nodes
 noise.nodes = nodes
-recipe.fit_island, recipe.beam_frame = fit_island, beam_frame
+recipe.fit, recipe.fit_island, recipe.beam_frame = fit, fit_island, beam_frame
 boxes, *files = sys.argv[1:]
 for image, catalogue in zip(files[::2], files[1::2]):
     sys.argv[1:] = image, boxes, "-o", catalogue

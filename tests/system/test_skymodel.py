@@ -312,7 +312,7 @@ class SkyModels(t.Case):
         """A source that is not fitted has its moments, less the beam."""
         rows, columns = np.mgrid[:150, :150]
         pixels = 20 * np.exp(
-            -(((np.hypot(columns - 75, rows - 75) - 20) / 1.5) ** 2) / 2
+            -(((np.hypot(columns - 75, rows - 75) - 40) / 1.5) ** 2) / 2
         ) + np.random.default_rng(0).normal(0, 1, (150, 150))
         image = self.write("ring.fits", pixels.astype(np.float32), t.sky_header(RESTFRQ=FREQUENCY))
         gaussians = self.gaussians(image, "--fit", "-i", "3")

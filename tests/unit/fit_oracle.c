@@ -17,7 +17,7 @@ struct fit {
     double *u, *v, *data, *weight, *rest, *terms;
     double *shape[FIT_MOST]; /* of each component: its Gaussian, with peak 1 */
     double *slope[COLUMNS];  /* of each varied parameter */
-    double matrix[COLUMNS][COLUMNS], gradient[COLUMNS], step[COLUMNS];
+    double matrix[COLUMNS][COLUMNS], gradient[COLUMNS], step[COLUMNS], scale[COLUMNS];
 };
 
 /* --- sums --- */
@@ -79,6 +79,21 @@ static int parameters_of(const struct fit_set *set, int i) {
     return set->is_free[i] ? 6 : 3;
 }
 
+/* Sets what the damping is multiplied by: the mean of the diagonal over the axes' directions, of a
+ * centre's two parameters, and of a form's three. */
+static void set_scales(struct fit *f, const struct fit_set *set) {
+    for (int i = 0, n = 0; i < set->n; n += parameters_of(set, i), i++) {
+        f->scale[n] = f->matrix[n][n];
+        f->scale[n + 1] = f->scale[n + 2] = (f->matrix[n + 1][n + 1] + f->matrix[n + 2][n + 2]) / 2;
+        if (!set->is_free[i])
+            continue;
+        const double q = f->matrix[n + 4][n + 4];
+        f->scale[n + 3] = f->scale[n + 5] =
+            (f->matrix[n + 3][n + 3] + f->matrix[n + 5][n + 5] + q / 2) / 3;
+        f->scale[n + 4] = 2 * f->scale[n + 3];
+    }
+}
+
 /* Sets the slopes, the lower triangle of the matrix, and the gradient; returns their size. */
 static int make_equations(struct fit *f, const struct fit_set *set) {
     int n = 0;
@@ -102,6 +117,7 @@ static int make_equations(struct fit *f, const struct fit_set *set) {
             f->matrix[row][column] = sum_products(f, f->slope[row], f->slope[column]);
         f->gradient[row] = sum_products(f, f->slope[row], f->rest);
     }
+    set_scales(f, set);
     return n;
 }
 
@@ -112,8 +128,8 @@ static bool solve(struct fit *f, int n, double damping) {
     static double l[COLUMNS][COLUMNS];
     double y[COLUMNS];
     for (int j = 0; j < n; j++) {
-        const double own = f->matrix[j][j];
-        double square = own;
+        const double own = f->scale[j];
+        double square = f->matrix[j][j];
         for (int k = 0; k < j; k++)
             square -= l[j][k] * l[j][k];
         square += damping * (own > 1e-12 ? own : 1e-12);
@@ -375,6 +391,14 @@ static void divide(struct fit_set *set, int k) {
     set->is_free[k] = false;
 }
 
+/* Exchanges two components of the beam's shape. */
+static void exchange(double *a, double *b) {
+    double kept[FIT_P];
+    memcpy(kept, a, sizeof kept);
+    memcpy(a, b, sizeof kept);
+    memcpy(b, kept, sizeof kept);
+}
+
 static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) {
     const int n = set->n;
     for (int k = 0; k < n && set->n < 8; k++) {
@@ -389,10 +413,13 @@ static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) 
         const double *a = set->value[k], *b = set->value[set->n - 1];
         const double du = a[FIT_U] - b[FIT_U], dv = a[FIT_V] - b[FIT_V];
         if (now < 0.8 * chi2 && a[FIT_PEAK] >= 5 && b[FIT_PEAK] >= 5 &&
-            sqrt(du * du + dv * dv) > 1.4 && find_loose(f, set) < 0)
+            sqrt(du * du + dv * dv) > 1.4 && find_loose(f, set) < 0) {
             chi2 = now;
-        else
+            if (b[FIT_PEAK] > a[FIT_PEAK])
+                exchange(set->value[k], set->value[set->n - 1]);
+        } else {
             *set = before;
+        }
     }
     return chi2;
 }

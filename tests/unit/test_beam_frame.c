@@ -37,7 +37,37 @@ static void check(const char *cards, const double *cd, double major, double mino
         const double y = (-cd[2] * east + cd[0] * north) / determinant;
         assert_within(hypot(f.ux * x + f.uy * y, f.vy * y), 1, 1e-5);
     }
-    assert_within(2 * beam_frame_margin(&f) / sqrt(major * minor / fabs(determinant)), 1, 1e-5);
+    const double fwhm = sqrt(major * minor / fabs(determinant)),
+                 area = M_PI / 4 / log(2) * fwhm * fwhm;
+    assert_within(2 * beam_frame_margin(&f, 1) / fwhm, 1, 1e-5);
+    assert_within(2 * beam_frame_margin(&f, (int64_t)(14.9 * area)) / fwhm, 1, 1e-5);
+    assert_within(beam_frame_margin(&f, (int64_t)(15.1 * area)) / fwhm, 1.5, 1e-5);
+}
+
+/* Mirror images have mirrored frames, to the last bit, and one whose axes are exchanged has the
+ * same form: WCSLIB's rounding is left out. */
+static void mirrored_frames(void **state) {
+    static const char *const cards = "CTYPE1  = 'RA---NCP'\nCTYPE2  = 'DEC--NCP'\nCRPIX1  = 3428\n"
+                                     "CRPIX2  = 3847\nCRVAL1  = 255.449637133\n"
+                                     "CRVAL2  = -41.8624876175\n";
+    static const char *const matrices[] = {
+        "CD1_1   = -4.16E-4\nCD1_2   = 1E-5\nCD2_1   = 1E-5\nCD2_2   = 4.16E-4",
+        "CD1_1   = 4.16E-4\nCD1_2   = 1E-5\nCD2_1   = -1E-5\nCD2_2   = 4.16E-4",
+        "CD1_1   = -4.16E-4\nCD1_2   = -1E-5\nCD2_1   = 1E-5\nCD2_2   = -4.16E-4",
+        "CD1_1   = 1E-5\nCD1_2   = -4.16E-4\nCD2_1   = 4.16E-4\nCD2_2   = 1E-5"};
+    struct fit_frame f[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "%s%s", cards, matrices[i]);
+        f[i] = frame_of(text, 0.0025, 0.0018, 33);
+    }
+    for (int i = 1; i <= 2; i++)
+        assert_true(f[i].ux == f[0].ux && f[i].uy == -f[0].uy && f[i].vy == f[0].vy);
+    const double xx = f[0].ux * f[0].ux, yy = f[0].uy * f[0].uy + f[0].vy * f[0].vy;
+    assert_within(f[3].ux * f[3].ux / yy, 1, 1e-14);
+    assert_within((f[3].uy * f[3].uy + f[3].vy * f[3].vy) / xx, 1, 1e-14);
+    assert_within(f[3].ux * f[3].uy / (f[0].ux * f[0].uy), 1, 1e-13);
 }
 
 static void beams(void **state) {
@@ -78,12 +108,14 @@ static void no_beam(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_false(frames[i].has_beam);
         assert_true(frames[i].ux == frames[i].vy && frames[i].uy == 0);
-        assert_within(beam_frame_margin(&frames[i]), 1.5 * (1 + 1e-6), 1e-12);
+        assert_within(beam_frame_margin(&frames[i], 1), 1.5 * (1 + 1e-6), 1e-12);
+        assert_within(beam_frame_margin(&frames[i], 10000), 1.5 * (1 + 1e-6), 1e-12);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mirrored_frames),
         cmocka_unit_test(beams),
         cmocka_unit_test(no_angle),
         cmocka_unit_test(no_beam),

@@ -152,7 +152,7 @@ static void seams(void **state) {
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
     const struct grouped_island island = {&fit, jobs};
     assert_int_equal(sweeps_run(&island, 1, &frame, pixels, &fitter, NULL, &error), SRCFIND_OK);
-    assert_int_equal(n_fits, 2 * fit.parts.n);
+    assert_in_range(n_fits, 2 * fit.parts.n + 1, 4 * fit.parts.n); /* some see no change */
     assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
     print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.parts.n,
                   fitted.residual_rms, check_snr(&fitted, PEAKS));
@@ -161,6 +161,110 @@ static void seams(void **state) {
     free(pixels);
     arena_clear(&arena);
     strip_free(&s);
+}
+
+/* --- orientation --- */
+
+enum { SIDE = 48, CROWDED = 21 };
+
+/* Where (x, y) of an image is in one that is mirrored in x (1), in y (2), and transposed (4). */
+static void turn(int how, int *x, int *y) {
+    const int kept = *x;
+    *x = how & 1 ? SIDE - 1 - *x : *x;
+    *y = how & 2 ? SIDE - 1 - *y : *y;
+    if (how & 4) {
+        const int turned_x = how & 1 ? SIDE - 1 - kept : kept;
+        *x = *y;
+        *y = turned_x;
+    }
+}
+
+/* Crowded Gaussians, each of which is a source; one fit that is turned. */
+struct crowd {
+    struct strip s;
+    struct island_fit fit;
+    struct fit_job *jobs;
+    struct fit_pixel *pixels;
+    struct arena arena;
+};
+
+/* Fits the crowd of a seed. The pixels of strip_make become a square; peaks are in falling order.
+ */
+static void crowd_fit(struct crowd *c, uint64_t seed, int how) {
+    const struct fit_frame frame = {0.6, 0, 0.6, true, FIT_SHAPES_CHOSEN};
+    const struct margin none = {0};
+    const struct margin_pixels margin = {.margin = &none};
+    struct random r = {seed};
+    struct error error;
+    int64_t n_fits = 0;
+    const struct fitter fitter = {fit_jobs, &n_fits};
+    c->s = strip_make(SIDE, 1, SIDE);
+    c->s.deblended.n = CROWDED;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        c->s.value[i] = 0;
+    for (int k = 0; k < CROWDED; k++) {
+        int px = 4 + (int)random_below(&r, SIDE - 8), py = 4 + (int)random_below(&r, SIDE - 8);
+        const double peak = 200 - 6 * k, width = 1.5 + (double)random_below(&r, 1000) / 500;
+        turn(how, &px, &py);
+        c->s.deblended.peak[k] = py * SIDE + px;
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            const double dx = c->s.own.x[i] - px, dy = c->s.own.y[i] - py;
+            c->s.value[i] += (float)(peak * exp(-(dx * dx + dy * dy) / (2 * width * width)));
+        }
+    }
+    for (int y = 0; y < SIDE; y++) {
+        for (int x = 0; x < SIDE; x++) {
+            int to_x = x, to_y = y;
+            turn(how, &to_x, &to_y);
+            c->s.value[to_y * SIDE + to_x] += (float)random_below(&r, 1000) / 500;
+        }
+    }
+    assert_true(island_fit_make(&c->fit, &c->s.own, &c->s.deblended, &margin, 3, &c->arena));
+    c->jobs = calloc((size_t)c->fit.parts.n, sizeof *c->jobs);
+    c->pixels = calloc((size_t)c->fit.n_pixels, sizeof *c->pixels);
+    island_fit_make_jobs(&c->fit, &frame, 0, c->pixels, c->jobs);
+    const struct grouped_island island = {&c->fit, c->jobs};
+    assert_int_equal(sweeps_run(&island, 1, &frame, c->pixels, &fitter, NULL, &error), SRCFIND_OK);
+}
+
+static void crowd_free(struct crowd *c) {
+    free(c->jobs);
+    free(c->pixels);
+    arena_clear(&c->arena);
+    strip_free(&c->s);
+}
+
+/* An image that is turned is divided into the same parts, with the same results. */
+static void orientations(void **state) {
+    int n_parts = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct crowd first = {0};
+        crowd_fit(&first, seed, 0);
+        n_parts += (int)first.fit.parts.n;
+        for (int how = 1; how < 8; how++) {
+            struct crowd turned = {0};
+            crowd_fit(&turned, seed, how);
+            assert_int_equal(turned.fit.parts.n, first.fit.parts.n);
+            for (int64_t k = 0; k < first.fit.parts.n; k++) {
+                const struct fit_part *a = &first.fit.parts.part[k], *b = &turned.fit.parts.part[k];
+                assert_int_equal(a->n_sources, b->n_sources);
+                assert_int_equal(a->n_pixels, b->n_pixels);
+                assert_int_equal(a->colour, b->colour);
+                assert_memory_equal(first.fit.parts.sources + a->first_source,
+                                    turned.fit.parts.sources + b->first_source,
+                                    (size_t)a->n_sources * sizeof *first.fit.parts.sources);
+                assert_int_equal(first.jobs[k].set.n, turned.jobs[k].set.n);
+                for (int i = 0; i < first.jobs[k].set.n; i++)
+                    assert_true(fabs(turned.jobs[k].set.value[i][FIT_PEAK] /
+                                         first.jobs[k].set.value[i][FIT_PEAK] -
+                                     1) < 1e-3);
+            }
+            crowd_free(&turned);
+        }
+        crowd_free(&first);
+    }
+    assert_true(n_parts >= 8 * 3);
 }
 
 static void groups(void **state) {
@@ -177,6 +281,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),
         cmocka_unit_test(seams),
+        cmocka_unit_test(orientations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
