@@ -9,8 +9,8 @@
  *    model of a part to the pixels of all other parts, island_fit_set_pixels subtracts it
  *    (sweeps.c).
  * 4. island_fit_finish: components become Gaussians in pixels and the map's unit. A source of the
- *    division without a component stays as its pixels. Each pixel goes to the source whose Gaussian
- *    is highest there; sources are sorted by peak.
+ *    division without a component stays as its pixels, unless Gaussians of others hold its flux.
+ * Each pixel goes to the source whose Gaussian is highest there; sources are sorted by peak.
  *
  * Always: a source that was not fitted keeps its pixels. `others` of a pixel has the models of all
  * parts but its own, added and subtracted in a fixed order.
@@ -226,6 +226,7 @@ struct fit_results {
     int64_t n;
     int32_t *of_deblended; /* the source that each deblended source became */
     bool *is_kept;         /* whether a deblended source was not fitted, and keeps its pixels */
+    bool *is_held;         /* whether one was not fitted, but Gaussians of others hold its flux */
     double *model;         /* the model at each pixel of the island, in units of the rms */
     double *highest;       /* the highest Gaussian at each pixel */
     int32_t *source_of;
@@ -278,6 +279,13 @@ static bool is_not_fitted(const struct island_fit *fit, const struct fit_part *p
     return island_fit_divided(fit, part, i) >= 0 && !has_fit(job, i);
 }
 
+/* Whether source i of a part is a row without a component: its moments. */
+static bool is_row_of_pixels(const struct fit_results *f, const struct fit_part *part,
+                             const struct fit_job *job, int64_t i) {
+    return is_not_fitted(f->fit, part, job, i) &&
+           !f->is_held[f->fit->parts.sources[part->first_source + i]];
+}
+
 /* Adds the components of each part, then its sources without a component. */
 static void collect(struct fit_results *f, const struct fit_frame *frame,
                     const struct fit_job *jobs) {
@@ -291,7 +299,7 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
             add_fitted(f, frame, &jobs[k], k, i, deblended);
         }
         for (int64_t i = 0; i < part->n_sources; i++) {
-            if (!is_not_fitted(f->fit, part, &jobs[k], i))
+            if (!is_row_of_pixels(f, part, &jobs[k], i))
                 continue;
             const int32_t deblended = f->fit->parts.sources[part->first_source + i];
             f->of_deblended[deblended] = (int32_t)f->n;
@@ -300,13 +308,76 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
     }
 }
 
-/* The number of sources of a part without a component. */
-static int32_t count_not_fitted(const struct island_fit *fit, const struct fit_part *part,
-                                const struct fit_job *job) {
+/* Gives the pixels of sources that Gaussians of others hold to the first of these, but for those
+ * that a Gaussian reaches. */
+static void give_away_held(struct fit_results *f) {
+    int32_t first = 0;
+    while (first + 1 < f->n && !f->source[first].is_fitted)
+        first++;
+    for (int32_t i = 0; i < f->fit->deblended->n; i++)
+        if (f->is_held[i])
+            f->of_deblended[i] = first;
+}
+
+/* The number of rows of a part without a component. */
+static int32_t count_rows_of_pixels(const struct fit_results *f, const struct fit_part *part,
+                                    const struct fit_job *job) {
     int32_t n = 0;
     for (int64_t i = 0; i < part->n_sources; i++)
-        n += is_not_fitted(fit, part, job, i);
+        n += is_row_of_pixels(f, part, job, i);
     return n;
+}
+
+static void add_to_sum(void *context, int64_t i, double value) {
+    struct fit_results *f = context;
+    f->model[i] += value;
+}
+
+/* Whether a part has a source of the division without a component. */
+static bool has_not_fitted(const struct island_fit *fit, const struct fit_job *jobs) {
+    for (int64_t k = 0; k < fit->parts.n; k++)
+        for (int64_t i = 0; i < fit->parts.part[k].n_sources; i++)
+            if (is_not_fitted(fit, &fit->parts.part[k], &jobs[k], i))
+                return true;
+    return false;
+}
+
+/* Sets the model, without the pixels' owners. */
+static void find_model(struct fit_results *f, const struct fit_frame *frame,
+                       const struct fit_job *jobs) {
+    for (int64_t k = 0; k < f->fit->parts.n; k++) {
+        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++) {
+            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
+            island_fit_for_each_pixel(&g, f->fit->pixels, f->fit->n_inside, add_to_sum, f);
+        }
+    }
+}
+
+/* Sets which sources without a component are held by the Gaussians of others: these have half of
+ * the flux of its pixels or more, and its moments would count that twice. The model is 0 before and
+ * afterwards. False if memory ran out. */
+static bool find_held(struct fit_results *f, const struct fit_frame *frame,
+                      const struct fit_job *jobs) {
+    const struct island_fit *fit = f->fit;
+    double *const above = calloc((size_t)fit->deblended->n, sizeof *above);
+    if (!above)
+        return false;
+    find_model(f, frame, jobs);
+    for (int64_t i = 0; i < fit->n_inside; i++) {
+        above[fit->deblended->source_of[i]] += f->model[i] - fit->pixels[i].value / 2;
+        f->model[i] = 0;
+    }
+    for (int64_t k = 0; k < fit->parts.n; k++) {
+        const struct fit_part *part = &fit->parts.part[k];
+        for (int64_t i = 0; i < part->n_sources; i++) {
+            if (!is_not_fitted(fit, part, &jobs[k], i))
+                continue;
+            const int32_t source = fit->parts.sources[part->first_source + i];
+            f->is_held[source] = above[source] > 0;
+        }
+    }
+    free(above);
+    return true;
 }
 
 static void add_to_model(void *context, int64_t i, double value) {
@@ -331,7 +402,7 @@ static void find_owners(struct fit_results *f, const struct fit_frame *frame,
             const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
             island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
         }
-        f->now += count_not_fitted(fit, &fit->parts.part[k], &jobs[k]);
+        f->now += count_rows_of_pixels(f, &fit->parts.part[k], &jobs[k]);
     }
 }
 
@@ -354,41 +425,46 @@ static void sort_sources(struct fit_results *f, int32_t *rank, struct fitted_sou
         result->source_of[i] = rank[f->source_of[i]];
 }
 
-static int64_t count_sources(const struct island_fit *fit, const struct fit_job *jobs) {
+static int64_t count_sources(const struct fit_results *f, const struct fit_job *jobs) {
+    const struct fit_parts *parts = &f->fit->parts;
     int64_t n = 0;
-    for (int64_t k = 0; k < fit->parts.n; k++)
+    for (int64_t k = 0; k < parts->n; k++)
         n += (jobs[k].is_fitted ? jobs[k].set.n : 0) +
-             count_not_fitted(fit, &fit->parts.part[k], &jobs[k]);
+             count_rows_of_pixels(f, &parts->part[k], &jobs[k]);
     return n;
 }
 
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_job *jobs, struct arena *arena,
                        struct fitted_sources *result) {
-    const size_t n = (size_t)count_sources(fit, jobs), n_inside = (size_t)fit->n_inside;
-    const size_t n_deblended = (size_t)fit->deblended->n;
-    *result = (struct fitted_sources){.n = (int64_t)n,
-                                      .source = arena_take(arena, n, sizeof *result->source),
-                                      .source_of =
-                                          arena_take(arena, n_inside, sizeof *result->source_of)};
+    *result = (struct fitted_sources){0};
+    const size_t n_inside = (size_t)fit->n_inside, n_deblended = (size_t)fit->deblended->n;
     struct fit_results f = {.fit = fit,
-                            .source = result->source,
                             .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
                             .is_kept = calloc(n_deblended, sizeof *f.is_kept),
+                            .is_held = calloc(n_deblended, sizeof *f.is_held),
                             .model = calloc(n_inside, sizeof *f.model),
-                            .highest = calloc(n_inside, sizeof *f.highest),
-                            .source_of = result->source_of};
-    int32_t *rank = malloc(n * sizeof *rank + 1);
-    const bool ok = result->source && result->source_of && f.of_deblended && f.is_kept && f.model &&
-                    f.highest && rank;
+                            .highest = calloc(n_inside, sizeof *f.highest)};
+    int32_t *rank = NULL;
+    bool ok = f.of_deblended && f.is_kept && f.is_held && f.model && f.highest &&
+              (!has_not_fitted(fit, jobs) || find_held(&f, frame, jobs));
+    if (ok) {
+        result->n = count_sources(&f, jobs);
+        f.source = result->source = arena_take(arena, (size_t)result->n, sizeof *result->source);
+        f.source_of = result->source_of = arena_take(arena, n_inside, sizeof *result->source_of);
+        rank = malloc((size_t)result->n * sizeof *rank + 1);
+        ok = result->source && result->source_of && rank;
+    }
     if (ok) {
         collect(&f, frame, jobs);
+        give_away_held(&f);
         find_owners(&f, frame, jobs);
         result->residual_rms = residual_rms(&f);
         sort_sources(&f, rank, result);
     }
     free(f.of_deblended);
     free(f.is_kept);
+    free(f.is_held);
     free(f.model);
     free(f.highest);
     free(rank);

@@ -163,6 +163,41 @@ static void seams(void **state) {
     strip_free(&s);
 }
 
+/* A source without a component keeps its pixels, as a row, only where the Gaussians of others have
+ * less than half of their flux: else the row would count it twice. */
+static void held(void **state) {
+    enum { PEAKS = 16, APART = 6, HEIGHT = 9 };
+    static const struct {
+        double peak; /* of a Gaussian that is much wider than the strip, whose pixels are 10 */
+        int n_rows;
+    } cases[] = {{4.9, 1 + PEAKS}, {5.2, 1}, {10, 1}};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    const struct margin none = {0};
+    const struct margin_pixels margin = {.margin = &none};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct strip s = strip_make(PEAKS, APART, HEIGHT);
+        struct arena arena = {0};
+        struct island_fit fit;
+        struct fitted_sources fitted;
+        assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
+        assert_int_equal(fit.parts.n, 2);
+        struct fit_job jobs[2] = {{.is_fitted = false}, {.is_fitted = true}};
+        const double c[FIT_PARAMETERS] = {cases[i].peak, 0, 0, 1e-8, 0, 1e-8};
+        memcpy(jobs[1].set.value[0], c, sizeof c);
+        jobs[1].set.n = 1;
+        jobs[1].set.source[0] = -1;
+        assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
+        assert_int_equal(fitted.n, cases[i].n_rows);
+        for (int64_t k = 0; k < s.own.n; k++)
+            assert_in_range(fitted.source_of[k], 0, fitted.n - 1);
+        if (fitted.n == 1)
+            assert_true(fitted.source[0].is_fitted);
+        arena_clear(&arena);
+        strip_free(&s);
+    }
+}
+
 /* --- orientation --- */
 
 enum { SIDE = 48, CROWDED = 21 };
@@ -281,6 +316,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups),
         cmocka_unit_test(seams),
+        cmocka_unit_test(held),
         cmocka_unit_test(orientations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
