@@ -359,12 +359,15 @@ static void find_model(struct fit_results *f, const struct fit_frame *frame,
 static bool find_held(struct fit_results *f, const struct fit_frame *frame,
                       const struct fit_job *jobs) {
     const struct island_fit *fit = f->fit;
-    double *const above = calloc((size_t)fit->deblended->n, sizeof *above);
-    if (!above)
+    struct {
+        double pixels, model;
+    } *const sums = calloc((size_t)fit->deblended->n, sizeof *sums);
+    if (!sums)
         return false;
     find_model(f, frame, jobs);
     for (int64_t i = 0; i < fit->n_inside; i++) {
-        above[fit->deblended->source_of[i]] += f->model[i] - fit->pixels[i].value / 2;
+        sums[fit->deblended->source_of[i]].pixels += fit->pixels[i].value;
+        sums[fit->deblended->source_of[i]].model += f->model[i];
         f->model[i] = 0;
     }
     for (int64_t k = 0; k < fit->parts.n; k++) {
@@ -373,10 +376,12 @@ static bool find_held(struct fit_results *f, const struct fit_frame *frame,
             if (!is_not_fitted(fit, part, &jobs[k], i))
                 continue;
             const int32_t source = fit->parts.sources[part->first_source + i];
-            f->is_held[source] = above[source] > 0;
+            /* pixels of another image than that where they were found may have a negative sum */
+            f->is_held[source] =
+                sums[source].model > 0 && 2 * sums[source].model >= sums[source].pixels;
         }
     }
-    free(above);
+    free(sums);
     return true;
 }
 

@@ -168,21 +168,24 @@ static void seams(void **state) {
 static void held(void **state) {
     enum { PEAKS = 16, APART = 6, HEIGHT = 9 };
     static const struct {
-        double peak; /* of a Gaussian that is much wider than the strip, whose pixels are 10 */
+        float value; /* of the strip's pixels */
+        double peak; /* of a Gaussian that is much wider; 0: there is none */
         int n_rows;
-    } cases[] = {{4.9, 1 + PEAKS}, {5.2, 1}, {10, 1}};
+    } cases[] = {{10, 4.9, 1 + PEAKS}, {10, 5.2, 1}, {10, 10, 1}, {10, 0, PEAKS}, {-10, 0, PEAKS}};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     const struct margin none = {0};
     const struct margin_pixels margin = {.margin = &none};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         struct strip s = strip_make(PEAKS, APART, HEIGHT);
+        for (int64_t k = 0; k < s.own.n; k++)
+            s.value[k] = cases[i].value;
         struct arena arena = {0};
         struct island_fit fit;
         struct fitted_sources fitted;
         assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
         assert_int_equal(fit.parts.n, 2);
-        struct fit_job jobs[2] = {{.is_fitted = false}, {.is_fitted = true}};
+        struct fit_job jobs[2] = {{.is_fitted = false}, {.is_fitted = cases[i].peak > 0}};
         const double c[FIT_PARAMETERS] = {cases[i].peak, 0, 0, 1e-8, 0, 1e-8};
         memcpy(jobs[1].set.value[0], c, sizeof c);
         jobs[1].set.n = 1;
