@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""How much a catalogue of fits depends on the orientation of the image: each map is searched as it is, mirrored in x,
-in y and in both, and transposed, and the catalogues are compared.
+"""How much a catalogue of fits depends on the orientation of the image: each map is searched as it
+is, mirrored in x, in y and in both, and transposed, and the catalogues are compared.
 
 usage: tests/bench/orientations.py SRCFIND [--own-noise] [--options OPTIONS] MAP...
 
-All orientations get the noise of the first one, mirrored along (the boxes of --local begin at one side of an image, so
-that each orientation has its own); --own-noise leaves them theirs. For each island with a row the sum of Total_flux is
-compared with that of the same island in the first orientation, and each row with the nearest of the same island.
-
-"spread" is the largest |difference| / first sum, "islands off" and "rows off" count those that differ by more than
-their error in any orientation (an island's: of its rows' errors, added in squares). Needs astropy."""
+All orientations get the noise of the first one, mirrored along: the boxes of --local begin at one
+side of an image, so that each orientation has its own noise, which --own-noise leaves it. The sum of
+Total_flux of each island is compared with that of the same island in the first orientation, and each
+row with the nearest one of that island. "off": islands and rows that differ by more than their error
+in any orientation (an island's: of its rows' errors, added in squares); "lost": islands that another
+orientation has not; "largest spread": of a sum, |difference| / first sum. Needs astropy."""
 import argparse
 import csv
 import os
@@ -29,8 +29,16 @@ def search(srcfind, path, options, catalogue):
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
+def share(a, b):
+    """What two boxes have in common / what they cover together."""
+    both = [(max(a[k], b[k]), min(a[k + 1], b[k + 1])) for k in (0, 2)]
+    common = np.prod([max(high - low + 1, 0) for low, high in both])
+    areas = [(c[1] - c[0] + 1) * (c[3] - c[2] + 1) for c in (a, b)]
+    return common / (sum(areas) - common)
+
+
 class Catalogue:
-    """Rows in the pixels of the first orientation."""
+    """Rows in the pixels of the first orientation, by island."""
 
     def __init__(self, rows, how, shape):
         def column(name):
@@ -38,67 +46,84 @@ class Catalogue:
 
         self.x, self.y = turn_back(how, column("Xposn"), column("Yposn"), shape)
         self.flux, self.error = column("Total_flux"), column("E_Total_flux")
-        self.e_x, self.e_y = turn_back(
-            "t" if "t" in how else "", column("E_Xposn"), column("E_Yposn"), shape
+        e_x, e_y = column("E_Xposn"), column("E_Yposn")
+        self.e_x, self.e_y = (e_y, e_x) if "t" in how else (e_x, e_y)
+        corners = [
+            turn_back(how, column("X_" + x), column("Y_" + y), shape)
+            for x, y in (("min", "min"), ("max", "max"))
+        ]
+        self.corners = np.array(corners).transpose(1, 0, 2)  # x or y, two corners, rows
+        numbers = column("Isl_id")
+        self.islands = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+
+    def box(self, island):
+        """X_min, X_max, Y_min and Y_max of an island's pixels."""
+        return (
+            np.nanmin(self.corners[0][:, island]),
+            np.nanmax(self.corners[0][:, island]),
+            np.nanmin(self.corners[1][:, island]),
+            np.nanmax(self.corners[1][:, island]),
         )
-        self.scale = column("Scale") if rows and "Scale" in rows[0] else np.zeros(len(rows))
-        self.flags = column("Flags").astype(int)
-        self.gaussians = column("N_Gaus")
-        self.island = column("Isl_id").astype(int)
-        island_flux = column("Isl_Total_flux")
-        self.islands = {
-            number: (self.island == number, island_flux[self.island == number][0])
-            for number in np.unique(self.island)
-        }
 
-    def box_of(self, island):
-        rows, flux = self.islands[island]
-        return flux, self.x[rows].mean(), self.y[rows].mean()
+    def same_island(self, box):
+        """The island whose box shares the most with this one, at least half of both together; None:
+        there is none."""
+        shares = [share(box, self.box(island)) for island in self.islands]
+        best = int(np.argmax(shares)) if shares else -1
+        return self.islands[best] if best >= 0 and shares[best] >= 0.5 else None
 
+    def sum_of(self, island):
+        return self.flux[island].sum(), np.sqrt(np.nansum(self.error[island] ** 2))
 
-def same_island(first, island, other):
-    """The other catalogue's island with the same flux in its pixels, nearest to the first one's."""
-    flux, x, y = first.box_of(island)
-    best = None
-    for number in other.islands:
-        other_flux, other_x, other_y = other.box_of(number)
-        if abs(other_flux - flux) <= 1e-6 * abs(flux) + 1e-30:
-            distance = np.hypot(other_x - x, other_y - y)
-            best = min(best, (distance, number)) if best else (distance, number)
-    return None if best is None else best[1]
+    def is_off(self, i, other, island):
+        """Whether row i differs by more than an error from the nearest one of another island."""
+        j = island[np.hypot(other.x[island] - self.x[i], other.y[island] - self.y[i]).argmin()]
+        return (
+            abs(other.flux[j] - self.flux[i]) > max(self.error[i], other.error[j])
+            or abs(other.x[j] - self.x[i]) > max(self.e_x[i], other.e_x[j])
+            or abs(other.y[j] - self.y[i]) > max(self.e_y[i], other.e_y[j])
+        )
 
 
 def compare(first, others):
-    """A list of (island, sums, errors, rows off, rows), one sum an orientation."""
+    """For each island of the first catalogue its sums, the largest error of a sum, how many rows are
+    off, and in how many orientations it is lost."""
     result = []
-    for island, (rows, _) in first.islands.items():
-        sums, errors, n_rows = (
-            [first.flux[rows].sum()],
-            [np.sqrt(np.nansum(first.error[rows] ** 2))],
-            [int(rows.sum())],
-        )
-        gaussians = [int(np.nansum(first.gaussians[rows]))]
-        off = np.zeros(rows.sum(), bool)
+    for island in first.islands:
+        total, error = first.sum_of(island)
+        sums, off, lost = [total], np.zeros(len(island), bool), 0
         for other in others:
-            number = same_island(first, island, other)
-            if number is None:
-                sums.append(np.nan)
+            there = other.same_island(first.box(island))
+            if there is None:
+                lost += 1
                 continue
-            there = other.islands[number][0]
-            n_rows.append(int(there.sum()))
-            gaussians.append(int(np.nansum(other.gaussians[there])))
-            sums.append(other.flux[there].sum())
-            errors.append(np.sqrt(np.nansum(other.error[there] ** 2)))
-            for k, i in enumerate(np.flatnonzero(rows)):
-                distance = np.hypot(other.x[there] - first.x[i], other.y[there] - first.y[i])
-                j = np.flatnonzero(there)[distance.argmin()]
-                off[k] |= (
-                    abs(other.flux[j] - first.flux[i]) > max(first.error[i], other.error[j])
-                    or abs(other.x[j] - first.x[i]) > max(first.e_x[i], other.e_x[j])
-                    or abs(other.y[j] - first.y[i]) > max(first.e_y[i], other.e_y[j])
-                )
-        result.append((island, np.array(sums), np.array(errors), off, n_rows, gaussians))
+            other_total, other_error = other.sum_of(there)
+            sums.append(other_total)
+            error = max(error, other_error)
+            off |= [first.is_off(i, other, there) for i in island]
+        result.append((np.array(sums), error, off.sum(), lost))
     return result
+
+
+def catalogues_of(arguments, path, folder):
+    """The catalogues of a map in all orientations."""
+    options = arguments.options.split()
+    data, header = read(path)
+    image, table = os.path.join(folder, "i.fits"), os.path.join(folder, "c.csv")
+    write_turned(image, data, header, "")
+    search(arguments.srcfind, image, options + ["--save", "rms,background"], table)
+    noise = {kind: read(os.path.join(folder, "c.%s.fits" % kind)) for kind in ("rms", "background")}
+    catalogues = []
+    for how in ("",) + ORIENTATIONS:
+        write_turned(image, data, header, how)
+        given = []
+        for kind, (plane, head) in noise.items() if not arguments.own_noise else ():
+            file = os.path.join(folder, kind + ".fits")
+            write_turned(file, plane, head, how)
+            given += ["--%s-map" % kind, file]
+        rows = search(arguments.srcfind, image, options + given, table)
+        catalogues.append(Catalogue(rows, how, data.shape[-2:]))
+    return catalogues
 
 
 def main():
@@ -109,72 +134,25 @@ def main():
     parser.add_argument("maps", nargs="+", metavar="MAP")
     parser.add_argument("--own-noise", action="store_true")
     parser.add_argument("--options", default="-l -i 3 --fit")
-    parser.add_argument("--verbose", action="store_true", help="print each island that differs")
     arguments = parser.parse_args()
-    options = arguments.options.split()
-    print("map                      islands  rows  spread  > 2%  islands off  rows off")
-    total = np.zeros(4, int)
+    print("| map | islands | lost | off | largest spread | rows | off |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    total = np.zeros(5, int)
     for path in arguments.maps:
-        name = os.path.basename(path)
-        data, header = read(path)
-        shape = data.shape[-2:]
         with tempfile.TemporaryDirectory() as folder:
-            image, table = os.path.join(folder, "i.fits"), os.path.join(folder, "c.csv")
-            write_turned(image, data, header, "")
-            search(arguments.srcfind, image, options + ["--save", "rms,background"], table)
-            noise = {
-                kind: read(os.path.join(folder, "c.%s.fits" % kind))
-                for kind in ("rms", "background")
-            }
-            catalogues = []
-            for how in ("",) + ORIENTATIONS:
-                write_turned(image, data, header, how)
-                given = []
-                if not arguments.own_noise:
-                    for kind, (plane, head) in noise.items():
-                        file = os.path.join(folder, kind + ".fits")
-                        write_turned(file, plane, head, how)
-                        given += ["--%s-map" % kind, file]
-                catalogues.append(
-                    Catalogue(search(arguments.srcfind, image, options + given, table), how, shape)
-                )
-            found = compare(catalogues[0], catalogues[1:])
-        spreads = [np.nanmax(abs(sums / sums[0] - 1)) for _, sums, *_ in found] or [0]
-        off = [not np.all(abs(sums - sums[0]) <= errors.max()) for _, sums, errors, *_ in found]
-        n_rows = sum(len(rows) for _, _, _, rows, *_ in found)
-        rows_off = sum(rows.sum() for _, _, _, rows, *_ in found)
+            first, *others = catalogues_of(arguments, path, folder)
+        found = compare(first, others)
+        spread = max((abs(sums / sums[0] - 1).max() for sums, _, _, _ in found), default=0)
+        off = sum(np.any(abs(sums - sums[0]) > error) for sums, error, _, _ in found)
+        lost = sum(lost > 0 for _, _, _, lost in found)
+        counts = [len(found), lost, off, len(first.flux), sum(rows for _, _, rows, _ in found)]
+        total += counts
+        name = os.path.basename(path).rsplit(".", 1)[0]
         print(
-            "%-24s %7d %5d %7.3f %5d %12d %9d"
-            % (
-                name[:24],
-                len(found),
-                n_rows,
-                max(spreads),
-                sum(s > 0.02 for s in spreads),
-                sum(off),
-                rows_off,
-            ),
+            "| %s | %d | %d | %d | %.3f | %d | %d |" % (name, *counts[:3], spread, *counts[3:]),
             flush=True,
         )
-        if arguments.verbose:
-            for (island, sums, errors, rows, counts, gaussians), is_off, spread in zip(
-                found, off, spreads
-            ):
-                if is_off or spread > 0.02 or rows.any():
-                    print(
-                        "   island %d: pixels %.4g; sums %s; error %.2g; rows %s, Gaussians %s, off %d"
-                        % (
-                            island,
-                            catalogues[0].islands[island][1],
-                            " ".join("%.4g" % s for s in sums),
-                            errors.max(),
-                            counts,
-                            gaussians,
-                            rows.sum(),
-                        )
-                    )
-        total += [len(found), n_rows, sum(off), rows_off]
-    print("all: %d islands, %d off; %d rows, %d off" % (total[0], total[2], total[1], total[3]))
+    print("| all | %d | %d | %d | | %d | %d |" % tuple(total))
 
 
 if __name__ == "__main__":
