@@ -292,7 +292,7 @@ FIT_FUNCTION bool fit_factor(struct fit_memory *m, int n, double damping) {
     return true;
 }
 
-/* Solves (matrix + damping diag(matrix)) step = gradient; false if that is not possible. */
+/* Solves (matrix + damping diag(scale)) step = gradient; false if that is not possible. */
 FIT_FUNCTION bool fit_solve(struct fit_memory *m, int n, double damping) {
     if (!fit_factor(m, n, damping))
         return false;

@@ -117,9 +117,19 @@ static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct
 
 /* --- reading --- */
 
-/* The width of an island's margin, in pixels. */
+/* A bound of an island's pixels with a margin: those of its box. */
+static double count_in_box(const struct island *island, double margin) {
+    const double more = 1 + 2 * margin;
+    return (island->x_max - island->x_min + more) * (island->y_max - island->y_min + more);
+}
+
+/* The width of an island's margin, in pixels. Around islands that could not be fitted in one part
+ * with a wide margin, though without it, the margin stays narrow. */
 static double margin_of(const struct component_setting *setting, const struct island *island) {
-    return fmin(beam_frame_margin(&setting->frame, island->n_pixels), MARGIN_MOST);
+    const double narrow = beam_frame_margin(&setting->frame, 0);
+    const double wide = fmin(beam_frame_margin(&setting->frame, island->n_pixels), MARGIN_MOST);
+    const bool has_room = count_in_box(island, wide) <= FIT_MOST_PIXELS;
+    return has_room || island->n_pixels > FIT_MOST_PIXELS ? wide : fmin(narrow, MARGIN_MOST);
 }
 
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
@@ -584,8 +594,7 @@ static void clear_batch(struct batch *b) {
 static double count_pixels(const struct component_setting *d, const struct island *island) {
     if (!d->fitter)
         return (double)island->n_pixels;
-    const double more = 1 + 2 * margin_of(d, island);
-    return (island->x_max - island->x_min + more) * (island->y_max - island->y_min + more);
+    return count_in_box(island, margin_of(d, island));
 }
 
 int64_t components_batch_first(const struct component_setting *setting,

@@ -262,7 +262,8 @@ static bool make_beam(struct covariance *c) {
     const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
     const double y = f->has_beam ? CORRELATED / f->vy : 0;
     c->step_x = f->has_beam ? (int32_t)fmin(fmax(SPACING / f->ux, 1), FIT_MOST_PIXELS) : 1;
-    c->step_y = f->has_beam ? (int32_t)fmin(fmax(SPACING / f->vy, 1), FIT_MOST_PIXELS) : 1;
+    c->step_y =
+        f->has_beam ? (int32_t)fmin(fmax(SPACING / hypot(f->uy, f->vy), 1), FIT_MOST_PIXELS) : 1;
     c->half_x = (int32_t)(x / c->step_x);
     c->half_y = (int32_t)(y / c->step_y);
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;

@@ -9,7 +9,7 @@
  *    parts. Parts of one colour are fitted at the same time.
  *
  * Always: each source and each pixel is in one part; within a part both are in their order. So
- * neither threads nor memory change the parts, nor does a mirror, but for sources in the middle.
+ * neither threads nor memory change the parts, nor does a mirror, but for peaks of one value.
  *
  * Cost: sorting, n log^2 n for n sources; borders are at most two a pixel. */
 #include "measure/fit_parts.h"

@@ -10,9 +10,9 @@
  *    (sweeps.c).
  * 4. island_fit_finish: components become Gaussians in pixels and the map's unit. A source of the
  *    division without a component stays as its pixels, unless Gaussians of others hold its flux.
- * Each pixel goes to the source whose Gaussian is highest there; sources are sorted by peak.
+ *    Each pixel goes to the source whose Gaussian is highest there; sources are sorted by peak.
  *
- * Always: a source that was not fitted keeps its pixels. `others` of a pixel has the models of all
+ * Always: a row that was not fitted keeps its pixels. `others` of a pixel has the models of all
  * parts but its own, added and subtracted in a fixed order.
  *
  * Cost: 48 bytes a pixel of island and margin; a Gaussian is evaluated only where it reaches, to 6
@@ -96,12 +96,6 @@ static double widest_of(const struct fit_frame *frame, const struct fit_pixel *p
     return fit_widest(frame->ux * width + fabs(frame->uy) * height, frame->vy * height);
 }
 
-/* The number of pixels of a job: those of its part or, where these are too many, without the
- * margin, which comes last; 0 if these are too many, too. */
-static int32_t count_job_pixels(int64_t n, int32_t n_inside) {
-    return n <= FIT_MOST_PIXELS ? (int32_t)n : n_inside <= FIT_MOST_PIXELS ? n_inside : 0;
-}
-
 /* The start: a component of the beam's shape at each peak. */
 static void start_set(const struct island_fit *f, const struct fit_frame *frame,
                       const struct fit_part *part, struct fit_set *set) {
@@ -130,7 +124,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
             pixels[job->first + i] = fit->pixels[pixel];
             job->n_inside += pixel < fit->n_inside;
         }
-        job->n_pixels = count_job_pixels(part->n_pixels, job->n_inside);
+        job->n_pixels = part->n_pixels <= FIT_MOST_PIXELS ? (int32_t)part->n_pixels : 0;
         job->widest = fmin(widest_of(frame, pixels + job->first, job->n_pixels), fit->widest);
         start_set(fit, frame, part, &job->set);
     }
@@ -197,17 +191,24 @@ void island_fit_add_to_others(const struct island_fit *fit, const struct fit_fra
     }
 }
 
-double island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
-                             struct fit_pixel *pixels) {
+/* Pixel i of part k, less the models of the other parts. */
+static double without_others(const struct island_fit *fit, int64_t k, int64_t i) {
+    const int32_t pixel = fit->parts.order[fit->parts.part[k].first_pixel + i];
+    return fit->pixels[pixel].value - fit->others[pixel];
+}
+
+double island_fit_change(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                         const struct fit_pixel *pixels) {
     double most = 0;
-    for (int64_t i = 0; i < fit->parts.part[k].n_pixels; i++) {
-        const int32_t pixel = fit->parts.order[fit->parts.part[k].first_pixel + i];
-        double *const value = &pixels[job->first + i].value;
-        const double before = *value;
-        *value = fit->pixels[pixel].value - fit->others[pixel];
-        most = fmax(most, fabs(*value - before));
-    }
+    for (int64_t i = 0; i < job->n_pixels; i++)
+        most = fmax(most, fabs(without_others(fit, k, i) - pixels[job->first + i].value));
     return most;
+}
+
+void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                           struct fit_pixel *pixels) {
+    for (int64_t i = 0; i < fit->parts.part[k].n_pixels; i++)
+        pixels[job->first + i].value = without_others(fit, k, i);
 }
 
 /* --- results --- */
@@ -218,6 +219,8 @@ static int compare_fitted(const void *a, const void *b) {
                ? (left->peak < right->peak) - (left->peak > right->peak)
                : (left->number > right->number) - (left->number < right->number);
 }
+
+enum { NOBODY = -1 }; /* the owner of a pixel */
 
 /* The results of an island's jobs. */
 struct fit_results {
@@ -308,17 +311,6 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
     }
 }
 
-/* Gives the pixels of sources that Gaussians of others hold to the first of these, but for those
- * that a Gaussian reaches. */
-static void give_away_held(struct fit_results *f) {
-    int32_t first = 0;
-    while (first + 1 < f->n && !f->source[first].is_fitted)
-        first++;
-    for (int32_t i = 0; i < f->fit->deblended->n; i++)
-        if (f->is_held[i])
-            f->of_deblended[i] = first;
-}
-
 /* The number of rows of a part without a component. */
 static int32_t count_rows_of_pixels(const struct fit_results *f, const struct fit_part *part,
                                     const struct fit_job *job) {
@@ -353,14 +345,15 @@ static void find_model(struct fit_results *f, const struct fit_frame *frame,
     }
 }
 
-/* Sets which sources without a component are held by the Gaussians of others: these have half of
- * the flux of its pixels or more, and its moments would count that twice. The model is 0 before and
- * afterwards. False if memory ran out. */
+/* Sets which sources without a component are held by the Gaussians of others: the mean of its
+ * pixels is above the rms, these have half of that or more, and its moments would count it twice.
+ * The model is 0 before and afterwards. False if memory ran out. */
 static bool find_held(struct fit_results *f, const struct fit_frame *frame,
                       const struct fit_job *jobs) {
     const struct island_fit *fit = f->fit;
     struct {
         double pixels, model;
+        int64_t n;
     } *const sums = calloc((size_t)fit->deblended->n, sizeof *sums);
     if (!sums)
         return false;
@@ -368,6 +361,7 @@ static bool find_held(struct fit_results *f, const struct fit_frame *frame,
     for (int64_t i = 0; i < fit->n_inside; i++) {
         sums[fit->deblended->source_of[i]].pixels += fit->pixels[i].value;
         sums[fit->deblended->source_of[i]].model += f->model[i];
+        sums[fit->deblended->source_of[i]].n++;
         f->model[i] = 0;
     }
     for (int64_t k = 0; k < fit->parts.n; k++) {
@@ -376,9 +370,9 @@ static bool find_held(struct fit_results *f, const struct fit_frame *frame,
             if (!is_not_fitted(fit, part, &jobs[k], i))
                 continue;
             const int32_t source = fit->parts.sources[part->first_source + i];
-            /* pixels of another image than that where they were found may have a negative sum */
-            f->is_held[source] =
-                sums[source].model > 0 && 2 * sums[source].model >= sums[source].pixels;
+            /* In another image than that where it was found, a source may have no flux. */
+            f->is_held[source] = sums[source].pixels > (double)sums[source].n &&
+                                 2 * sums[source].model >= sums[source].pixels;
         }
     }
     free(sums);
@@ -400,7 +394,9 @@ static void find_owners(struct fit_results *f, const struct fit_frame *frame,
                         const struct fit_job *jobs) {
     const struct island_fit *fit = f->fit;
     for (int64_t i = 0; i < fit->n_inside; i++)
-        f->source_of[i] = f->of_deblended[fit->deblended->source_of[i]];
+        f->source_of[i] = f->is_held[fit->deblended->source_of[i]]
+                              ? NOBODY
+                              : f->of_deblended[fit->deblended->source_of[i]];
     f->now = 0;
     for (int64_t k = 0; k < fit->parts.n; k++) {
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
@@ -408,6 +404,21 @@ static void find_owners(struct fit_results *f, const struct fit_frame *frame,
             island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
         }
         f->now += count_rows_of_pixels(f, &fit->parts.part[k], &jobs[k]);
+    }
+}
+
+/* Gives the pixels that no Gaussian reaches, of sources that Gaussians of others hold, to the owner
+ * of the source's highest pixel or, where it has none, to the first Gaussian. */
+static void give_away_held(struct fit_results *f) {
+    const struct deblended *d = f->fit->deblended;
+    int32_t first = 0;
+    while (first + 1 < f->n && !f->source[first].is_fitted)
+        first++;
+    for (int64_t i = 0; i < f->fit->n_inside; i++) {
+        if (f->source_of[i] != NOBODY)
+            continue;
+        const int32_t owner = f->source_of[d->peak[d->source_of[i]]];
+        f->source_of[i] = owner == NOBODY ? first : owner;
     }
 }
 
@@ -462,8 +473,8 @@ bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *fra
     }
     if (ok) {
         collect(&f, frame, jobs);
-        give_away_held(&f);
         find_owners(&f, frame, jobs);
+        give_away_held(&f);
         result->residual_rms = residual_rms(&f);
         sort_sources(&f, rank, result);
     }

@@ -41,10 +41,14 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
 void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
                               int64_t k, const struct fit_job *job, double sign);
 
-/* Sets the pixels of part k's job to the image less the other parts. Returns the largest change of
- * a pixel, in units of the rms. */
-double island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
-                             struct fit_pixel *pixels);
+/* The largest change of a pixel of part k's job, in units of the rms, that island_fit_set_pixels
+ * would make. */
+double island_fit_change(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                         const struct fit_pixel *pixels);
+
+/* Sets the pixels of part k's job to the image less the other parts. */
+void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                           struct fit_pixel *pixels);
 
 /* A source of an island: a fitted component or, without one, a source of the division. */
 struct fitted_source {

@@ -50,25 +50,28 @@ struct jacobian jacobian_of(const double *lon, const double *lat, double step) {
 }
 
 /* Errors of the first order cancel, so that the steps of jacobian_at may be longer: 14 arcseconds,
- * or 16 pixels if these are less. */
-static const double LONG_STEP = 0x1p-8, LONG_STEP_PIXELS = 16;
+ * or 16 pixels if these are less, and at least a milliarcsecond. */
+static const double LONG_STEP = 0x1p-8; /* degrees */
 
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
+    const double pixel = sqrt(image->pixel_area); /* degrees */
     *jacobian = (struct jacobian){0};
-    for (int way = -1; way <= 1 && status == SRCFIND_OK; way += 2) {
-        const double step = way * fmin(LONG_STEP / sqrt(image->pixel_area), LONG_STEP_PIXELS);
+    for (int way = -1; way <= 1; way += 2) {
+        const double step = way * fmin(LONG_STEP, fmax(16 * pixel, 0x1p-22)) / pixel;
         const double at_x[] = {x, x + step, x}, at_y[] = {y, y, y + step};
         double lon[JACOBIAN_POINTS], lat[JACOBIAN_POINTS];
-        status = wcs_positions(wcs, JACOBIAN_POINTS, at_x, at_y, lon, lat, error);
+        const enum srcfind_status status =
+            wcs_positions(wcs, JACOBIAN_POINTS, at_x, at_y, lon, lat, error);
+        if (status != SRCFIND_OK)
+            return status;
         const struct jacobian j = jacobian_of(lon, lat, step);
         jacobian->east_x += j.east_x / 2;
         jacobian->east_y += j.east_y / 2;
         jacobian->north_x += j.north_x / 2;
         jacobian->north_y += j.north_y / 2;
     }
-    return status;
+    return SRCFIND_OK;
 }
 
 struct tensor jacobian_ellipse(double major, double minor, double angle) {

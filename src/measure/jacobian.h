@@ -24,7 +24,7 @@ double jacobian_step(const struct srcfind_image *image);
 struct jacobian jacobian_of(const double *lon, const double *lat, double step);
 
 /* The Jacobian at a point of an image, from steps to both sides: accurate to 1e-8, and the same for
- * the mirror image to 1e-10. Errors: memory. */
+ * the mirror image to 1e-10, where pixels are a milliarcsecond or more. Errors: memory. */
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error);
 

@@ -3,8 +3,8 @@
  * 1. add_start: in the first sweep a part that is not fitted yet is subtracted from the others as
  *    points at its peaks.
  * 2. sweep, colour by colour (fit_parts.c): the parts of one colour are fitted at once, those of
- * the next colour see their results. Free sweeps go on until the parts agree: a part is fitted
- * again only if what it sees has changed.
+ *    the next colour see their results. Free sweeps go on until the parts agree: a part is fitted
+ *    again only if what it sees has changed since its last fit.
  * 3. The last sweep makes the whole fit of each part (backend/fit_island.h).
  *
  * Always: parts, colours and all sums are in the order of the parts, whatever the threads.
@@ -49,8 +49,10 @@ static void set_pixels(void *context, int i) {
         *is_due = island->fit->parts.part[k].colour == s->colour;
         if (!*is_due)
             continue;
-        const double change = island_fit_set_pixels(island->fit, k, &island->jobs[k], s->pixels);
-        *is_due = s->sweep != FREE_SWEEP || change > AGREED;
+        *is_due = s->sweep != FREE_SWEEP ||
+                  island_fit_change(island->fit, k, &island->jobs[k], s->pixels) > AGREED;
+        if (*is_due)
+            island_fit_set_pixels(island->fit, k, &island->jobs[k], s->pixels);
     }
 }
 

@@ -21,7 +21,8 @@ struct grouped_island {
     struct fit_job *jobs;
 };
 
-/* Fits the parts of n islands until they agree, and sets the results of their jobs. Errors: memory,
+/* Fits the parts of n islands: freely until they agree, at most three times, and then once with all
+ * steps. Sets the results of their jobs. Errors: memory,
  * and those of the fitter. */
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
                                const struct fit_frame *frame, struct fit_pixel *pixels,

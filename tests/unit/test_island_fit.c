@@ -171,12 +171,13 @@ static void held(void **state) {
         float value; /* of the strip's pixels */
         double peak; /* of a Gaussian that is much wider; 0: there is none */
         int n_rows;
-    } cases[] = {{10, 4.9, 1 + PEAKS}, {10, 5.2, 1}, {10, 10, 1}, {10, 0, PEAKS}, {-10, 0, PEAKS}};
+    } cases[] = {{10, 4.9, 1 + PEAKS}, {10, 5.2, 1},       {10, 10, 1},      {10, 0, PEAKS},
+                 {-10, 0, PEAKS},      {-3, 1, 1 + PEAKS}, {0, 1, 1 + PEAKS}};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     const struct margin none = {0};
     const struct margin_pixels margin = {.margin = &none};
     (void)state;
-    for (int i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strip s = strip_make(PEAKS, APART, HEIGHT);
         for (int64_t k = 0; k < s.own.n; k++)
             s.value[k] = cases[i].value;
