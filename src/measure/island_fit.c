@@ -220,21 +220,65 @@ static int compare_fitted(const void *a, const void *b) {
                : (left->number > right->number) - (left->number < right->number);
 }
 
-enum { NOBODY = -1 }; /* the owner of a pixel */
+enum { NOBODY = -1 };
 
-/* The results of an island's jobs. */
+/* What the pixels of a source of the division have, in units of the rms. */
+struct share {
+    double sum, model; /* of their values, and of the model there */
+    int64_t n;
+};
+
+/* The results of an island's jobs. Components are counted in the order of the parts. */
 struct fit_results {
     const struct island_fit *fit;
-    struct fitted_source *source; /* of the result; n so far */
+    struct fitted_source *source; /* the rows of the result; n so far */
     int64_t n;
-    int32_t *of_deblended; /* the source that each deblended source became */
-    bool *is_kept;         /* whether a deblended source was not fitted, and keeps its pixels */
-    bool *is_held;         /* whether one was not fitted, but Gaussians of others hold its flux */
-    double *model;         /* the model at each pixel of the island, in units of the rms */
-    double *highest;       /* the highest Gaussian at each pixel */
-    int32_t *source_of;
-    int32_t now; /* the source that is added */
+    struct share *share; /* of each deblended source */
+    int32_t
+        *of_deblended; /* the row of each deblended source; NOBODY: Gaussians of others hold it */
+    int32_t *row_of;   /* of each component */
+    double *model;     /* at each pixel of the island, in units of the rms */
+    double *highest;   /* the highest Gaussian at each pixel, and */
+    int32_t *component_of; /* its component; NOBODY: none reaches the pixel */
+    int32_t now;           /* the component that is added */
 };
+
+static void add_to_model(void *context, int64_t i, double value) {
+    struct fit_results *f = context;
+    f->model[i] += value;
+    if (value > f->highest[i]) {
+        f->highest[i] = value;
+        f->component_of[i] = f->now;
+    }
+}
+
+/* Sets the model, the highest component at each pixel, and the shares. */
+static void find_model(struct fit_results *f, const struct fit_frame *frame,
+                       const struct fit_job *jobs) {
+    const struct island_fit *fit = f->fit;
+    for (int64_t i = 0; i < fit->n_inside; i++)
+        f->component_of[i] = NOBODY;
+    f->now = 0;
+    for (int64_t k = 0; k < fit->parts.n; k++) {
+        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
+            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
+            island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
+        }
+    }
+    for (int64_t i = 0; i < fit->n_inside; i++) {
+        struct share *const share = &f->share[fit->deblended->source_of[i]];
+        share->sum += fit->pixels[i].value;
+        share->model += f->model[i];
+        share->n++;
+    }
+}
+
+/* Whether the Gaussians of others hold a source without a component: they have half of its flux or
+ * more, so that its moments would count that twice. Where another image is measured than that in
+ * which the source was found, it may have no flux: then nobody holds it. */
+static bool is_held(const struct share *share) {
+    return share->sum > (double)share->n && 2 * share->model >= share->sum;
+}
 
 /* Adds component i of a job. lost: the flux that its free shape had more than the beam's shape,
  * which step 4 chose. deblended: the source of the division that it comes from; -1: a fit added it.
@@ -256,16 +300,17 @@ static void add_fitted(struct fit_results *f, const struct fit_frame *frame,
         .part = (int32_t)part,
         .in_set = i,
         .number = (int32_t)f->n};
-    f->n++;
+    f->row_of[f->now++] = (int32_t)f->n++;
 }
 
+/* Adds a source without a component: its pixels. */
 static void add_not_fitted(struct fit_results *f, int32_t deblended) {
     const struct island_fit *fit = f->fit;
     const double peak = island_above(fit->island, fit->deblended->peak[deblended]);
+    f->of_deblended[deblended] = (int32_t)f->n;
     f->source[f->n] = (struct fitted_source){
         .peak = peak, .pix_snr = fit->deblended->snr[deblended], .number = (int32_t)f->n};
     f->n++;
-    f->is_kept[deblended] = true;
 }
 
 /* Whether a job has a component of source i of its part. */
@@ -282,16 +327,12 @@ static bool is_not_fitted(const struct island_fit *fit, const struct fit_part *p
     return island_fit_divided(fit, part, i) >= 0 && !has_fit(job, i);
 }
 
-/* Whether source i of a part is a row without a component: its moments. */
-static bool is_row_of_pixels(const struct fit_results *f, const struct fit_part *part,
-                             const struct fit_job *job, int64_t i) {
-    return is_not_fitted(f->fit, part, job, i) &&
-           !f->is_held[f->fit->parts.sources[part->first_source + i]];
-}
-
-/* Adds the components of each part, then its sources without a component. */
+/* Adds the components of each part, then its sources without a component that nobody holds. */
 static void collect(struct fit_results *f, const struct fit_frame *frame,
                     const struct fit_job *jobs) {
+    f->now = 0;
+    for (int32_t i = 0; i < f->fit->deblended->n; i++)
+        f->of_deblended[i] = NOBODY;
     for (int64_t k = 0; k < f->fit->parts.n; k++) {
         const struct fit_set *set = &jobs[k].set;
         const struct fit_part *part = &f->fit->parts.part[k];
@@ -302,123 +343,10 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
             add_fitted(f, frame, &jobs[k], k, i, deblended);
         }
         for (int64_t i = 0; i < part->n_sources; i++) {
-            if (!is_row_of_pixels(f, part, &jobs[k], i))
-                continue;
             const int32_t deblended = f->fit->parts.sources[part->first_source + i];
-            f->of_deblended[deblended] = (int32_t)f->n;
-            add_not_fitted(f, deblended);
+            if (is_not_fitted(f->fit, part, &jobs[k], i) && !is_held(&f->share[deblended]))
+                add_not_fitted(f, deblended);
         }
-    }
-}
-
-/* The number of rows of a part without a component. */
-static int32_t count_rows_of_pixels(const struct fit_results *f, const struct fit_part *part,
-                                    const struct fit_job *job) {
-    int32_t n = 0;
-    for (int64_t i = 0; i < part->n_sources; i++)
-        n += is_row_of_pixels(f, part, job, i);
-    return n;
-}
-
-static void add_to_sum(void *context, int64_t i, double value) {
-    struct fit_results *f = context;
-    f->model[i] += value;
-}
-
-/* Whether a part has a source of the division without a component. */
-static bool has_not_fitted(const struct island_fit *fit, const struct fit_job *jobs) {
-    for (int64_t k = 0; k < fit->parts.n; k++)
-        for (int64_t i = 0; i < fit->parts.part[k].n_sources; i++)
-            if (is_not_fitted(fit, &fit->parts.part[k], &jobs[k], i))
-                return true;
-    return false;
-}
-
-/* Sets the model, without the pixels' owners. */
-static void find_model(struct fit_results *f, const struct fit_frame *frame,
-                       const struct fit_job *jobs) {
-    for (int64_t k = 0; k < f->fit->parts.n; k++) {
-        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++) {
-            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
-            island_fit_for_each_pixel(&g, f->fit->pixels, f->fit->n_inside, add_to_sum, f);
-        }
-    }
-}
-
-/* Sets which sources without a component are held by the Gaussians of others: the mean of its
- * pixels is above the rms, these have half of that or more, and its moments would count it twice.
- * The model is 0 before and afterwards. False if memory ran out. */
-static bool find_held(struct fit_results *f, const struct fit_frame *frame,
-                      const struct fit_job *jobs) {
-    const struct island_fit *fit = f->fit;
-    struct {
-        double pixels, model;
-        int64_t n;
-    } *const sums = calloc((size_t)fit->deblended->n, sizeof *sums);
-    if (!sums)
-        return false;
-    find_model(f, frame, jobs);
-    for (int64_t i = 0; i < fit->n_inside; i++) {
-        sums[fit->deblended->source_of[i]].pixels += fit->pixels[i].value;
-        sums[fit->deblended->source_of[i]].model += f->model[i];
-        sums[fit->deblended->source_of[i]].n++;
-        f->model[i] = 0;
-    }
-    for (int64_t k = 0; k < fit->parts.n; k++) {
-        const struct fit_part *part = &fit->parts.part[k];
-        for (int64_t i = 0; i < part->n_sources; i++) {
-            if (!is_not_fitted(fit, part, &jobs[k], i))
-                continue;
-            const int32_t source = fit->parts.sources[part->first_source + i];
-            /* In another image than that where it was found, a source may have no flux. */
-            f->is_held[source] = sums[source].pixels > (double)sums[source].n &&
-                                 2 * sums[source].model >= sums[source].pixels;
-        }
-    }
-    free(sums);
-    return true;
-}
-
-static void add_to_model(void *context, int64_t i, double value) {
-    struct fit_results *f = context;
-    f->model[i] += value;
-    if (value > f->highest[i] && !f->is_kept[f->fit->deblended->source_of[i]]) {
-        f->highest[i] = value;
-        f->source_of[i] = f->now;
-    }
-}
-
-/* Sets model and source of each pixel of the island. Where no Gaussian reaches, a pixel stays with
- * its deblended source. */
-static void find_owners(struct fit_results *f, const struct fit_frame *frame,
-                        const struct fit_job *jobs) {
-    const struct island_fit *fit = f->fit;
-    for (int64_t i = 0; i < fit->n_inside; i++)
-        f->source_of[i] = f->is_held[fit->deblended->source_of[i]]
-                              ? NOBODY
-                              : f->of_deblended[fit->deblended->source_of[i]];
-    f->now = 0;
-    for (int64_t k = 0; k < fit->parts.n; k++) {
-        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
-            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
-            island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
-        }
-        f->now += count_rows_of_pixels(f, &fit->parts.part[k], &jobs[k]);
-    }
-}
-
-/* Gives the pixels that no Gaussian reaches, of sources that Gaussians of others hold, to the owner
- * of the source's highest pixel or, where it has none, to the first Gaussian. */
-static void give_away_held(struct fit_results *f) {
-    const struct deblended *d = f->fit->deblended;
-    int32_t first = 0;
-    while (first + 1 < f->n && !f->source[first].is_fitted)
-        first++;
-    for (int64_t i = 0; i < f->fit->n_inside; i++) {
-        if (f->source_of[i] != NOBODY)
-            continue;
-        const int32_t owner = f->source_of[d->peak[d->source_of[i]]];
-        f->source_of[i] = owner == NOBODY ? first : owner;
     }
 }
 
@@ -432,57 +360,71 @@ static double residual_rms(const struct fit_results *f) {
     return sqrt(sum / (double)fit->n_inside) * fit->rms;
 }
 
-/* Sorts the sources; `rank` has room for all of them. */
+/* The row of a pixel: of its deblended source, if that has no component; else of the highest
+ * component; where none reaches, of its deblended source's component or, if others hold the source,
+ * of the component at its peak, or the first one. */
+static int32_t row_of_pixel(const struct fit_results *f, int64_t i) {
+    const struct deblended *d = f->fit->deblended;
+    const int32_t own = f->of_deblended[d->source_of[i]];
+    if (own != NOBODY && (!f->source[own].is_fitted || f->component_of[i] == NOBODY))
+        return own;
+    if (f->component_of[i] != NOBODY)
+        return f->row_of[f->component_of[i]];
+    const int32_t at_peak = f->component_of[d->peak[d->source_of[i]]];
+    return f->row_of[at_peak == NOBODY ? 0 : at_peak];
+}
+
+/* Sorts the rows, and gives them the pixels; `rank` has room for all rows. */
 static void sort_sources(struct fit_results *f, int32_t *rank, struct fitted_sources *result) {
+    for (int64_t i = 0; i < f->fit->n_inside; i++)
+        result->source_of[i] = row_of_pixel(f, i);
     qsort(f->source, (size_t)f->n, sizeof *f->source, compare_fitted);
     for (int64_t i = 0; i < f->n; i++)
         rank[f->source[i].number] = (int32_t)i;
     for (int64_t i = 0; i < f->fit->n_inside; i++)
-        result->source_of[i] = rank[f->source_of[i]];
+        result->source_of[i] = rank[result->source_of[i]];
 }
 
-static int64_t count_sources(const struct fit_results *f, const struct fit_job *jobs) {
-    const struct fit_parts *parts = &f->fit->parts;
+static int64_t count_components(const struct island_fit *fit, const struct fit_job *jobs) {
     int64_t n = 0;
-    for (int64_t k = 0; k < parts->n; k++)
-        n += (jobs[k].is_fitted ? jobs[k].set.n : 0) +
-             count_rows_of_pixels(f, &parts->part[k], &jobs[k]);
+    for (int64_t k = 0; k < fit->parts.n; k++)
+        n += jobs[k].is_fitted ? jobs[k].set.n : 0;
     return n;
 }
 
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_job *jobs, struct arena *arena,
                        struct fitted_sources *result) {
-    *result = (struct fitted_sources){0};
     const size_t n_inside = (size_t)fit->n_inside, n_deblended = (size_t)fit->deblended->n;
+    const size_t n_components = (size_t)count_components(fit, jobs);
+    const size_t most = n_components + n_deblended; /* rows */
+    *result = (struct fitted_sources){.source = arena_take(arena, most, sizeof *result->source),
+                                      .source_of =
+                                          arena_take(arena, n_inside, sizeof *result->source_of)};
     struct fit_results f = {.fit = fit,
+                            .source = result->source,
+                            .share = calloc(n_deblended, sizeof *f.share),
                             .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
-                            .is_kept = calloc(n_deblended, sizeof *f.is_kept),
-                            .is_held = calloc(n_deblended, sizeof *f.is_held),
+                            .row_of = malloc(n_components * sizeof *f.row_of + 1),
                             .model = calloc(n_inside, sizeof *f.model),
-                            .highest = calloc(n_inside, sizeof *f.highest)};
-    int32_t *rank = NULL;
-    bool ok = f.of_deblended && f.is_kept && f.is_held && f.model && f.highest &&
-              (!has_not_fitted(fit, jobs) || find_held(&f, frame, jobs));
+                            .highest = calloc(n_inside, sizeof *f.highest),
+                            .component_of = malloc(n_inside * sizeof *f.component_of + 1)};
+    int32_t *rank = malloc(most * sizeof *rank + 1);
+    const bool ok = result->source && result->source_of && f.share && f.of_deblended && f.row_of &&
+                    f.model && f.highest && f.component_of && rank;
     if (ok) {
-        result->n = count_sources(&f, jobs);
-        f.source = result->source = arena_take(arena, (size_t)result->n, sizeof *result->source);
-        f.source_of = result->source_of = arena_take(arena, n_inside, sizeof *result->source_of);
-        rank = malloc((size_t)result->n * sizeof *rank + 1);
-        ok = result->source && result->source_of && rank;
-    }
-    if (ok) {
+        find_model(&f, frame, jobs);
         collect(&f, frame, jobs);
-        find_owners(&f, frame, jobs);
-        give_away_held(&f);
+        result->n = f.n;
         result->residual_rms = residual_rms(&f);
         sort_sources(&f, rank, result);
     }
+    free(f.share);
     free(f.of_deblended);
-    free(f.is_kept);
-    free(f.is_held);
+    free(f.row_of);
     free(f.model);
     free(f.highest);
+    free(f.component_of);
     free(rank);
     return ok;
 }
