@@ -47,27 +47,28 @@ struct direction {
     bool along_y, is_down;
 };
 
-/* The place of (x, y) along a direction. */
-static int64_t place_along(const struct direction *d, int64_t x, int64_t y) {
-    const int64_t at = d->along_y ? y : x;
+/* The place of pixel (x, y) of the image along a direction. */
+static int32_t place_along(const struct direction *d, int32_t x, int32_t y) {
+    const int32_t at = d->along_y ? y : x;
     return d->is_down ? -at : at;
 }
 
 /* The sides of the box of a range's peaks. */
 struct sides {
-    int64_t low[2], high[2]; /* along x and y */
+    int32_t low[2], high[2]; /* along x and y */
 };
 
-static void peak_of(const struct island_fit *f, const struct range *r, int64_t i, int64_t at[2]) {
+/* Sets x and y of the peak of source i of a range. */
+static void peak_of(const struct island_fit *f, const struct range *r, int64_t i, int32_t at[2]) {
     const int32_t pixel = f->deblended->peak[f->parts.sources[r->first_source + i]];
     at[0] = f->island->x[pixel];
     at[1] = f->island->y[pixel];
 }
 
 static struct sides sides_of(const struct island_fit *f, const struct range *r) {
-    struct sides s = {{INT64_MAX, INT64_MAX}, {INT64_MIN, INT64_MIN}};
+    struct sides s = {{INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN}};
     for (int64_t i = 0; i < r->n_sources; i++) {
-        int64_t at[2];
+        int32_t at[2];
         peak_of(f, r, i, at);
         for (int k = 0; k < 2; k++) {
             s.low[k] = at[k] < s.low[k] ? at[k] : s.low[k];
@@ -78,8 +79,8 @@ static struct sides sides_of(const struct island_fit *f, const struct range *r) 
 }
 
 /* Twice the distance of a peak from the middle of the box, along x or y. */
-static int64_t from_middle(const struct sides *s, const int64_t at[2], int k) {
-    return 2 * at[k] - s->low[k] - s->high[k];
+static int64_t from_middle(const struct sides *s, const int32_t at[2], int k) {
+    return 2 * (int64_t)at[k] - s->low[k] - s->high[k];
 }
 
 /* The direction in which a range is divided: along the longer side of its peaks, from the end to
@@ -87,7 +88,8 @@ static int64_t from_middle(const struct sides *s, const int64_t at[2], int k) {
  * parts of an image are those of its mirror image, and of the image whose axes are exchanged. */
 static struct direction direction_of(const struct island_fit *f, const struct range *r) {
     const struct sides s = sides_of(f, r);
-    int64_t longer = (s.high[1] - s.low[1]) - (s.high[0] - s.low[0]), at[2];
+    int64_t longer = ((int64_t)s.high[1] - s.low[1]) - ((int64_t)s.high[0] - s.low[0]);
+    int32_t at[2];
     for (int64_t i = 0; i < r->n_sources && longer == 0; i++) {
         peak_of(f, r, i, at);
         longer = llabs(from_middle(&s, at, 1)) - llabs(from_middle(&s, at, 0));
@@ -107,26 +109,27 @@ static int compare_sources(const void *a, const void *b) {
     return (*left > *right) - (*left < *right);
 }
 
-/* A source and the place of its peak along a direction. */
-struct placed {
-    int64_t at;
-    int32_t source;
+/* Two numbers, sorted by the first: the place of a peak along a direction, and its source; or two
+ * parts that touch, the later one first. */
+struct pair {
+    int32_t first, second;
 };
 
-static int compare_placed(const void *a, const void *b) {
-    const struct placed *left = a, *right = b;
-    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
-                                 : (left->source > right->source) - (left->source < right->source);
+static int compare_pairs(const void *a, const void *b) {
+    const struct pair *left = a, *right = b;
+    return left->first != right->first
+               ? (left->first > right->first) - (left->first < right->first)
+               : (left->second > right->second) - (left->second < right->second);
 }
 
 /* The number of sorted sources in the first half: nearest to n / 2, but not between equal places.
  */
-static int64_t find_middle(const struct placed *sorted, int64_t n) {
+static int64_t find_middle(const struct pair *sorted, int64_t n) {
     for (int64_t step = 0; step < n; step++) {
         const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && sorted[left - 1].at < sorted[left].at)
+        if (left > 0 && sorted[left - 1].first < sorted[left].first)
             return left;
-        if (right < n && sorted[right - 1].at < sorted[right].at)
+        if (right < n && sorted[right - 1].first < sorted[right].first)
             return right;
     }
     return n / 2;
@@ -140,7 +143,7 @@ static int64_t divide_pixels(struct island_fit *f, const struct range *r, const 
     int32_t *const order = f->parts.order + r->first_pixel;
     for (int64_t i = 0; i < r->n_pixels; i++) {
         const struct fit_pixel *p = &f->pixels[order[i]];
-        if (2 * place_along(d, (int64_t)p->x + f->x, (int64_t)p->y + f->y) < twice)
+        if (2 * (int64_t)place_along(d, p->x + f->x, p->y + f->y) < twice)
             order[n_first++] = order[i];
         else
             scratch[n_second++] = order[i];
@@ -151,22 +154,22 @@ static int64_t divide_pixels(struct island_fit *f, const struct range *r, const 
 
 /* Divides a range in two at the middle of its sources; *first has its brightest one, but where that
  * is in the middle. The sources of a range are in their order, the brightest first. */
-static void divide_range(struct island_fit *f, const struct range *r, struct placed *sorted,
+static void divide_range(struct island_fit *f, const struct range *r, struct pair *sorted,
                          int32_t *scratch, struct range *first, struct range *second) {
     const struct direction d = direction_of(f, r);
     int32_t *const sources = f->parts.sources + r->first_source;
     for (int64_t i = 0; i < r->n_sources; i++) {
-        int64_t at[2];
+        int32_t at[2];
         peak_of(f, r, i, at);
-        sorted[i] = (struct placed){place_along(&d, at[0], at[1]), sources[i]};
+        sorted[i] = (struct pair){place_along(&d, at[0], at[1]), sources[i]};
     }
-    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_placed);
+    qsort(sorted, (size_t)r->n_sources, sizeof *sorted, compare_pairs);
     const int64_t n = find_middle(sorted, r->n_sources);
     for (int64_t i = 0; i < r->n_sources; i++)
-        sources[i] = sorted[i].source;
+        sources[i] = sorted[i].second;
     qsort(sources, (size_t)n, sizeof *sources, compare_sources);
     qsort(sources + n, (size_t)(r->n_sources - n), sizeof *sources, compare_sources);
-    const int64_t twice = sorted[n - 1].at + sorted[n].at;
+    const int64_t twice = (int64_t)sorted[n - 1].first + sorted[n].first;
     const int64_t n_first = divide_pixels(f, r, &d, twice, scratch);
     *first = (struct range){r->first_source, n, r->first_pixel, n_first};
     *second = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_first,
@@ -181,7 +184,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
 }
 
 /* Divides all sources into parts. ranges has room for one range a source. */
-static void make_parts(struct island_fit *f, struct range *ranges, struct placed *sorted,
+static void make_parts(struct island_fit *f, struct range *ranges, struct pair *sorted,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
     int64_t n = 1;
@@ -198,18 +201,6 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct placed
 }
 
 /* --- colours --- */
-
-/* Two parts that touch, the later one first. */
-struct pair {
-    int32_t later, earlier;
-};
-
-static int compare_pairs(const void *a, const void *b) {
-    const struct pair *left = a, *right = b;
-    return left->later != right->later
-               ? (left->later > right->later) - (left->later < right->later)
-               : (left->earlier > right->earlier) - (left->earlier < right->earlier);
-}
 
 /* Adds the border between two pixels of different parts. Returns the number of borders. */
 static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
@@ -252,8 +243,8 @@ static bool colour_parts(struct island_fit *f) {
     for (int64_t k = 0, i = 0; k < f->parts.n; k++) {
         uint64_t taken = 0;
         int32_t colour = 0;
-        for (; i < n && borders[i].later == k; i++)
-            taken |= 1ULL << f->parts.part[borders[i].earlier].colour;
+        for (; i < n && borders[i].first == k; i++)
+            taken |= 1ULL << f->parts.part[borders[i].second].colour;
         while (colour < COLOURS - 1 && taken >> colour & 1)
             colour++;
         f->parts.part[k].colour = colour;
@@ -266,7 +257,7 @@ static bool colour_parts(struct island_fit *f) {
 bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct placed *sorted = malloc(n * sizeof *sorted);
+    struct pair *sorted = malloc(n * sizeof *sorted);
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
     const bool ok = ranges && sorted && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)
