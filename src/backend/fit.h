@@ -66,8 +66,8 @@ struct fit_job {
     int32_t n_pixels, n_inside;
     double widest; /* bound of the widths, in beam sigmas: see fit_widest */
     struct fit_limits limits;
-    bool is_first;      /* not the last sweep over a large island: a free fit, and no more */
-    bool is_fitted;     /* result: false if there are too few pixels, or no fit was found */
+    bool only_free; /* step 1 of fit_island.h alone: in sweeps over a large island but the last */
+    bool is_fitted; /* result: false if there are too few pixels, or no fit was found */
     struct fit_set set; /* the start, and then the result: without what cannot be fitted */
     /* Result: the flux (peak x widths / the beam's) that a component had before step 4 gave it the
      * beam's shape; 0 for others. */

@@ -307,8 +307,9 @@ FIT_FUNCTION bool fit_are_two(const struct fit_set *set, int i, int j) {
            sqrt(u * u + v * v) > FIT_APART;
 }
 
-/* Exchanges components i and j, of the beam's shape, if j is the brighter: that one stands for the
- * source, whatever the orientation of the image. The space's Gaussians stay as they are. */
+/* Exchanges components i and j, which have the beam's shape, if j is the brighter: component i
+ * stands for the source of the division, and must not depend on the orientation of the image. The
+ * space keeps the Gaussians of before: evaluate again. */
 FIT_FUNCTION void fit_order_two(struct fit_set *set, int i, int j) {
     FIT_SYNC();
     FIT_EACH (once, 1) {
@@ -340,8 +341,9 @@ FIT_FUNCTION double fit_divide_elongated(const struct fit_space *s, double chi2)
         if (are_two) {
             chi2 = end.chi2;
             fit_order_two(&m->now, k, m->now.n - 1);
-        } else
+        } else {
             fit_copy_set(&m->now, &m->kept);
+        }
     }
     return chi2;
 }
@@ -505,7 +507,7 @@ FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct 
         fit_copy_set(&m->now, &job->set);
         double most;
         const double chi2 = fit_sources(s, &job->set, frame->has_beam, &most);
-        if (!job->is_first && m->now.n > 0)
+        if (!job->only_free && m->now.n > 0)
             fit_refine(s, job, chi2, most);
     }
     const bool is_fitted = is_enough && m->now.n > 0 && fit_is_finite(&m->now);

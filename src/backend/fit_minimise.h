@@ -43,7 +43,7 @@ struct fit_memory {
     double matrix[FIT_MATRIX];   /* lower triangle, row by row */
     double factor[FIT_MATRIX];
     double gradient[FIT_COLUMNS], right[FIT_COLUMNS], step[FIT_COLUMNS];
-    double scale[FIT_COLUMNS]; /* what the damping enlarges the diagonal by */
+    double scale[FIT_COLUMNS]; /* damping x scale is added to the diagonal */
 };
 
 /* The pixels of a fit. Arrays have n_padded elements, a multiple of FIT_LANES; those beyond n have
@@ -204,9 +204,9 @@ FIT_FUNCTION double fit_diagonal(const struct fit_memory *m, int row) {
     return m->matrix[row * (row + 1) / 2 + row];
 }
 
-/* Sets the scales of each component: of its peak the diagonal, of its centre and of its form, a
- * symmetric matrix, the mean of the diagonal over all directions. So a step does not depend on the
- * orientation of the axes, as with the diagonal itself. */
+/* Sets the scales of each component: of its peak the diagonal; of its centre, and of its form, a
+ * symmetric matrix, the mean of the diagonal over all directions of the axes. With the diagonal
+ * itself (Marquardt's choice) a step would depend on the orientation of the image. */
 FIT_FUNCTION void fit_set_scales(struct fit_memory *m, const struct fit_set *set) {
     FIT_EACH (i, set->n) {
         const int row = m->first[i];

@@ -55,11 +55,12 @@ struct tensor beam_frame_moments(const struct fit_frame *frame) {
     return frame->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
 }
 
-static const double WIDE_AREAS = 15; /* beam areas: a larger island is wide, as for local noise */
+/* Margins, in FWHM. An island of more beam areas is wide, as where local noise leaves it out. */
+static const double WIDE_AREAS = 15, WIDE_MARGIN = 1.5, MARGIN = 0.5;
 
 double beam_frame_margin(const struct fit_frame *frame, int64_t n) {
     const double fwhm = FIT_FWHM / sqrt(frame->ux * frame->vy); /* of the unit circle, in pixels */
     const double area = M_PI / (4 * M_LN2) * fwhm * fwhm;
     const bool is_wide = frame->has_beam && (double)n > WIDE_AREAS * area;
-    return fmax(is_wide ? 1.5 * fwhm : fwhm / 2, 1) * (1 + 1e-6);
+    return fmax((is_wide ? WIDE_MARGIN : MARGIN) * fwhm, 1) * (1 + 1e-6);
 }

@@ -255,15 +255,19 @@ static void correlate(const struct covariance *c, const struct pixel *p,
             covariance[a][b] += p->field[a] * common[b];
 }
 
+/* The step along an axis, in pixels. per_pixel: the length of a pixel along it, in the frame. */
+static int32_t step_of(const struct fit_frame *frame, double per_pixel) {
+    return frame->has_beam ? (int32_t)fmin(fmax(SPACING / per_pixel, 1), FIT_MOST_PIXELS) : 1;
+}
+
 /* Chooses the steps between pixels, and makes the autocorrelation. */
 static bool make_beam(struct covariance *c) {
     const struct fit_frame *f = c->noise;
     const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */
     const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
     const double y = f->has_beam ? CORRELATED / f->vy : 0;
-    c->step_x = f->has_beam ? (int32_t)fmin(fmax(SPACING / f->ux, 1), FIT_MOST_PIXELS) : 1;
-    c->step_y =
-        f->has_beam ? (int32_t)fmin(fmax(SPACING / hypot(f->uy, f->vy), 1), FIT_MOST_PIXELS) : 1;
+    c->step_x = step_of(f, f->ux);
+    c->step_y = step_of(f, hypot(f->uy, f->vy));
     c->half_x = (int32_t)(x / c->step_x);
     c->half_y = (int32_t)(y / c->step_y);
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;

@@ -118,7 +118,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
         struct fit_job *job = &jobs[k];
         *job = (struct fit_job){.first = first + part->first_pixel,
                                 .limits = fit_parts_effort(fit).limits,
-                                .is_first = fit->parts.n > 1};
+                                .only_free = fit->parts.n > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
             const int32_t pixel = fit->parts.order[part->first_pixel + i];
             pixels[job->first + i] = fit->pixels[pixel];

@@ -30,12 +30,14 @@ static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, dou
                            sine(d_lat) + cos_point * sin_lat * versine(d_lon)};
 }
 
+static const double LEAST_STEP = 0x1p-22; /* degrees: a milliarcsecond */
+
 /* Half a pixel, but at most 0.2 arcseconds and at least one milliarcsecond. The upper bound is
  * small compared with the curvature of any projection, except at its limb; the lower bound is large
  * compared with rounding errors of positions. */
 double jacobian_step(const struct srcfind_image *image) {
     const double pixel = sqrt(image->pixel_area);
-    return fmin(0x1p-14, fmax(pixel / 2, 0x1p-22)) / pixel;
+    return fmin(0x1p-14, fmax(pixel / 2, LEAST_STEP)) / pixel;
 }
 
 struct jacobian jacobian_of(const double *lon, const double *lat, double step) {
@@ -58,7 +60,7 @@ enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *ima
     const double pixel = sqrt(image->pixel_area); /* degrees */
     *jacobian = (struct jacobian){0};
     for (int way = -1; way <= 1; way += 2) {
-        const double step = way * fmin(LONG_STEP, fmax(16 * pixel, 0x1p-22)) / pixel;
+        const double step = way * fmin(LONG_STEP, fmax(16 * pixel, LEAST_STEP)) / pixel;
         const double at_x[] = {x, x + step, x}, at_y[] = {y, y, y + step};
         double lon[JACOBIAN_POINTS], lat[JACOBIAN_POINTS];
         const enum srcfind_status status =

@@ -9,7 +9,7 @@
  *
  * Always: parts, colours and all sums are in the order of the parts, whatever the threads.
  *
- * Cost: a free fit takes a fifth of a whole one; MOST_FREE bounds their number. */
+ * Cost: a free fit is one least squares, a whole one several; MOST_FREE bounds the free ones. */
 #include "measure/sweeps.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void list_jobs(struct colour_jobs *s) {
             if (!s->is_due[s->first_part[i] + k])
                 continue;
             s->jobs[s->n_jobs] = island->jobs[k];
-            s->jobs[s->n_jobs++].is_first = s->sweep != LAST_SWEEP;
+            s->jobs[s->n_jobs++].only_free = s->sweep != LAST_SWEEP;
         }
     }
 }
@@ -85,7 +85,7 @@ static void take_results(void *context, int i) {
     }
 }
 
-/* *n_fitted: the number of parts that were due. */
+/* Fits the parts that are due, colour by colour. *n_fitted: their number. */
 static enum srcfind_status sweep(struct colour_jobs *s, const struct fitter *fitter,
                                  struct threads *threads, int64_t *n_fitted, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;

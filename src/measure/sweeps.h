@@ -22,8 +22,7 @@ struct grouped_island {
 };
 
 /* Fits the parts of n islands: freely until they agree, at most three times, and then once with all
- * steps. Sets the results of their jobs. Errors: memory,
- * and those of the fitter. */
+ * steps. Sets the results of their jobs. Errors: memory, and those of the fitter. */
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
                                const struct fit_frame *frame, struct fit_pixel *pixels,
                                const struct fitter *fitter, struct threads *threads,

@@ -46,7 +46,7 @@ int main(void) {
     static const struct fit_limits tight = {200, 1e-12};
     struct threads *threads = threads_create(1);
     struct fit_frame frame = {.has_beam = true};
-    struct fit_job job = {.limits = tight, .is_first = true};
+    struct fit_job job = {.limits = tight, .only_free = true};
     enum srcfind_status status = threads ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
     struct error error;
     while (status == SRCFIND_OK &&

@@ -549,7 +549,7 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
     if (job->is_fitted) {
         load(f, frame, pixels + job->first);
         double most_for_points, chi2 = fit_sources(f, &job->set, &set, &most_for_points);
-        if (!job->is_first && set.n > 0)
+        if (!job->only_free && set.n > 0)
             refine(f, job, chi2, most_for_points, &set);
         job->is_fitted = set.n > 0;
         for (int i = 0; i < set.n * FIT_PARAMETERS; i++)

@@ -122,7 +122,7 @@ struct fit_scene fit_scene_make(int kind, int side, struct random *r) {
         .frame = frame_of_beam(major, major * (0.4 + 0.6 * random_unit(r)), 4 * random_unit(r)),
         .job = {.first = random_below(r, 3),
                 .limits = FIT_LIMITS,
-                .is_first = random_below(r, 6) == 0}};
+                .only_free = random_below(r, 6) == 0}};
     struct source sources[2 * FIT_GROUP];
     scene.frame.has_beam = random_below(r, 5) > 0;
     for (int i = 0; i < n; i++) {

@@ -94,7 +94,7 @@ static void check_chi2(const struct fit_scene *scene, const struct fit_job *resu
     const double beam = 2 * M_PI / (scene->frame.ux * scene->frame.vy);
     const struct fit_job nothing = {.first = scene->job.first, .n_pixels = scene->job.n_pixels};
     struct fit_scene free_fit = *scene;
-    free_fit.job.is_first = true;
+    free_fit.job.only_free = true;
     const struct fit_job first = run(fit_with_2, &free_fit);
     const double most = chi2_of(scene, &first) + 20 * beam * result->set.n;
     if (result->is_fitted)
@@ -313,11 +313,11 @@ static void beam_shape(void **state) {
     assert_int_equal(job.set.n, 1);
     assert_int_equal(job.set.is_free[0], 0);
     assert_is(&s, &job, 0, &beam);
-    s.job.is_first = true; /* which is a free fit */
+    s.job.only_free = true; /* which is a free fit */
     const struct fit_job first = run(fit_with_2, &s);
     assert_int_equal(first.set.is_free[0], 1);
     assert_is(&s, &first, 0, &beam);
-    s.job.is_first = s.frame.has_beam = false;
+    s.job.only_free = s.frame.has_beam = false;
     const struct fit_job without = run(fit_with_2, &s);
     assert_int_equal(without.set.is_free[0], 1);
     assert_is(&s, &without, 0, &beam);

@@ -91,7 +91,7 @@ static void check(int n, int apart, int group, int rounds) {
     for (int64_t k = 0; k < fit.parts.n; k++) {
         assert_in_range(jobs[k].set.n, 1, group);
         assert_int_equal(jobs[k].limits.rounds, rounds);
-        assert_int_equal(jobs[k].is_first, fit.parts.n > 1);
+        assert_int_equal(jobs[k].only_free, fit.parts.n > 1);
         assert_int_equal(jobs[k].first, n_pixels);
         n_sources += jobs[k].set.n;
         n_pixels += jobs[k].n_pixels;
