@@ -26,7 +26,7 @@ def turn_back(how, x, y, shape):
 
 
 def matrix_of(header):
-    """The header's linear transformation: degrees a pixel along each axis."""
+    """The header's linear transformation, from pixels to world axes, in degrees a pixel."""
     given = [[header.get("CD%d_%d" % (i, j)) for j in (1, 2)] for i in (1, 2)]
     if any(value is not None for row in given for value in row):
         return np.array([[value or 0.0 for value in row] for row in given])
@@ -49,7 +49,8 @@ def matrix_of(header):
 
 
 def turn_header(header, how, shape):
-    """The header of an image that is turned: each pixel keeps its place on the sky. World axes stay as they are."""
+    """The header of an image that is turned: each pixel keeps its place on the sky. The world axes
+    stay as they are."""
     turned = header.copy()
     if header.get("CDELT1") is None and header.get("CD1_1") is None:
         return turned
@@ -63,7 +64,7 @@ def turn_header(header, how, shape):
     if "y" in how:
         matrix, y = matrix * [1, -1], height + 1 - y
     for name in list(turned):
-        if name.startswith(("PC", "CD1_", "CD2_", "CROTA")):
+        if name.startswith(("PC0", "PC1_", "PC2_", "CD1_", "CD2_", "CROTA")):
             del turned[name]
     for i in (1, 2):
         turned["CDELT%d" % i] = 1.0

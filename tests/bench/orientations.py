@@ -24,7 +24,8 @@ from orientation import ORIENTATIONS, read, turn_back, write_turned  # noqa: E40
 
 
 def search(srcfind, path, options, catalogue):
-    subprocess.run([srcfind, "-q", "--cpu", *options, path, "-o", catalogue], check=True)
+    if subprocess.run([srcfind, "-q", "--cpu", *options, path, "-o", catalogue]).returncode:
+        sys.exit(1)  # it has said why
     with open(catalogue) as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
