@@ -164,11 +164,10 @@ class Picture(t.Case):
         empty, seed = [], 1
         while not empty and seed < 30:
             seed += 1
-            sky.make(["300", self.path("sky.fits"), "--density", "12000", "--seed", str(seed)])
+            sky.make(["300", self.path("sky.fits"), "--density", "6000", "--seed", str(seed)])
             image = fits.getdata(self.path("sky.fits"))
-            pixels, rows = self.picture(
-                self.write("image.fits", image), "-i", "2", "--contrast", "0.1", "--fit"
-            )
+            path = self.write("image.fits", image)
+            pixels, rows = self.picture(path, "-n", "2", "-i", "1", "--fit")
             empty = [row for row in rows if row["N_pix"] is None]
         self.assertTrue(empty)
         place, red = self.map_place(image, pixels), pixels[:, :, 0] > pixels[:, :, 1] + 60
