@@ -70,6 +70,24 @@ static void mirrored_frames(void **state) {
     assert_within(f[3].ux * f[3].uy / (f[0].ux * f[0].uy), 1, 1e-13);
 }
 
+/* The form is in steps of 2^-28 of its trace, so that what WCSLIB rounds does not show. */
+static void rounded_forms(void **state) {
+    static const double angles[] = {7, 33, 71, 110, 160};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        const struct fit_frame f =
+            frame_of(SKY("SIN", "-41.86") "CDELT1  = -4.16E-4\nCDELT2  = 4.16E-4", 2.5e-3, 1.8e-3,
+                     angles[i]);
+        const double form[] = {f.ux * f.ux, f.uy * f.uy + f.vy * f.vy, f.ux * f.uy};
+        int exponent;
+        frexp(form[0] + form[1], &exponent);
+        for (int j = 0; j < 3; j++) {
+            const double steps = ldexp(form[j], 28 - exponent);
+            assert_within(steps, rint(steps), 1e-6);
+        }
+    }
+}
+
 static void beams(void **state) {
     static const double square[] = {-1e-3, 0, 0, 1e-3}, mirrored[] = {1e-3, 0, 0, 1e-3},
                         turned[] = {-0.016, 0.018, 0.012, 0.024};
@@ -115,10 +133,8 @@ static void no_beam(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mirrored_frames),
-        cmocka_unit_test(beams),
-        cmocka_unit_test(no_angle),
-        cmocka_unit_test(no_beam),
+        cmocka_unit_test(mirrored_frames), cmocka_unit_test(rounded_forms), cmocka_unit_test(beams),
+        cmocka_unit_test(no_angle),        cmocka_unit_test(no_beam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
