@@ -248,6 +248,7 @@ struct srcfind_source {
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr; /* with the option fit */
     double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
+    double scale_background;     /* of a row of a scale: below it, in map units. In no column. */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
     double reference_frequency;              /* Hz */
@@ -423,6 +424,10 @@ struct srcfind_quality {
     /* With the option scales: the widest one that was left out, in beams, since its kernel is wider
      * than half of the image's shorter side; NaN where none was. */
     double widest_left_out;
+    /* With the option scales and local noise: the flux of the map of the background above the
+     * image's median, where they differ by more than half an rms, which is in no row; and the flux
+     * of the positive rows. Else NaN. */
+    double unmeasured, measured;
 };
 
 SRCFIND_API const struct srcfind_quality *

@@ -20,8 +20,10 @@
 #include "api/notes.h"
 #include "api/planes.h"
 #include "api/quality.h"
+#include "api/unmeasured.h"
 #include "common/clock.h"
 #include "input/header_lines.h"
+#include "measure/setting.h"
 
 /* --- the image --- */
 
@@ -170,7 +172,9 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
         status = planes_measure(finder, input, result);
-    if (status == SRCFIND_OK && !quality_find(&sample, result))
+    const double to_flux = setting_to_flux(&input->image, &result->image);
+    if (status == SRCFIND_OK &&
+        !(quality_find(&sample, result) && unmeasured_find(to_flux, result)))
         status = error_memory(error, "comparing the noise from place to place");
     if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");

@@ -54,6 +54,12 @@ static bool has_model(enum map map) {
     return maps[map].quantity == QUANTITY_MODEL || maps[map].quantity == QUANTITY_RESIDUAL;
 }
 
+/* Whether a map has the background of scales where their sources are. */
+static bool has_wide_background(const struct result *result, enum map map) {
+    return result->options.scales.n > 0 &&
+           (maps[map].quantity == QUANTITY_BACKGROUND || maps[map].quantity == QUANTITY_RESIDUAL);
+}
+
 const char *srcfind_map(int i) {
     return i >= 0 && i < MAPS ? map_products[i].name : NULL;
 }
@@ -248,11 +254,13 @@ static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
     *output = (struct map_output){.quantity = maps[map].quantity};
     if (has_labels(map))
         return add_labels(m, map, output);
-    const struct model_box box = {0, 0, r->image.width, r->image.height, MODEL_CELL};
-    return !has_model(map) ||
-                   model_make(&output->model, r->sources.gaussians, r->sources.n_gaussians, &box)
-               ? SRCFIND_OK
-               : error_memory(&m->finder->error, "making a map");
+    const int64_t width = r->image.width, height = r->image.height;
+    const struct model_box box = {0, 0, width, height, MODEL_CELL};
+    const bool ok = (!has_model(map) || model_make(&output->model, r->sources.gaussians,
+                                                   r->sources.n_gaussians, &box)) &&
+                    (!has_wide_background(r, map) ||
+                     wide_background_make(&output->wide, &r->sources, width, height));
+    return ok ? SRCFIND_OK : error_memory(&m->finder->error, "making a map");
 }
 
 /* Moves the map of the SNR behind the others, if there is one. Returns the number of the others. */

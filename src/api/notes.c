@@ -16,14 +16,16 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "api/unmeasured.h"
 #include "common/plural.h"
 #include "common/text_stream.h"
 #include "input/units.h"
 
 /* Limits: pixels, noise or sources above them look wrong, and a beam below its limit. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
-static const double LEAST_LEFT = 0.1; /* of the pixels, with a mask */
-static const double MOST_RANGE = 2;   /* of the background, in rms */
+static const double LEAST_LEFT = 0.1;      /* of the pixels, with a mask */
+static const double MOST_RANGE = 2;        /* of the background, in rms */
+static const double MOST_UNMEASURED = 0.1; /* of what is measured */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
 enum { LEAST_SOURCES = 8 }; /* fewer give no useful shares */
 
@@ -226,6 +228,25 @@ static void note_left_out(FILE *stream, const struct result *r) {
              r->quality.widest_left_out);
 }
 
+/* Notes emission that scales have left in the background. */
+static void note_unmeasured(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
+    if (!(q->unmeasured > MOST_UNMEASURED * q->measured))
+        return;
+    const double share = q->unmeasured / (q->unmeasured + q->measured);
+    const double next = unmeasured_next_scale(r);
+    if (isinf(next))
+        note(stream,
+             "some %.0f%% of the emission is in the background, and in no row: it is too wide for "
+             "a scale that fits into the image",
+             100 * share);
+    else
+        note(stream,
+             "some %.0f%% of the emission is in the background, and in no row: a scale of %g beams "
+             "more in --scales may take it",
+             100 * share, next);
+}
+
 /* Notes scales with one noise for the image. Wide sources are then found in the image itself; the
  * fit divides them into pieces, which may lack half of the flux. */
 static void note_fragments(FILE *stream, const struct result *r) {
@@ -372,6 +393,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_background(stream, r);
     note_left_out(stream, r);
     note_fragments(stream, r);
+    note_unmeasured(stream, r);
     note_negative(stream, r);
     note_cut_sources(stream, r);
     note_narrow(stream, r);

@@ -10,6 +10,13 @@ static double area_of_beam(const struct srcfind_image *metadata, const struct fi
     return isfinite(pixels) ? fmax(pixels, 1) : 1;
 }
 
+double setting_to_flux(const struct image *image, const struct srcfind_image *metadata) {
+    const bool has_beam = isfinite(metadata->beam_pixels);
+    const double per_pixel = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1;
+    return isfinite(image->jansky) && (has_beam || image->per_pixel) ? per_pixel * image->jansky
+                                                                     : per_pixel;
+}
+
 struct setting setting_make(const struct view *view, const struct fit_frame *frame) {
     const struct image *image = view->image;
     const struct srcfind_image *metadata = view->metadata;
@@ -21,18 +28,15 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
         .noise = &view->result.noise,
         .correlated = setting_correlated(metadata, frame, grid),
         .point = area_of_beam(metadata, frame, grid, 1),
-        .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
+        .to_flux = setting_to_flux(image, metadata) * (double)(grid->step * grid->step),
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
         .frame = grid_frame(grid, frame, 2),
         .grid = *grid,
     };
     s.beam_area = s.frame.ux * s.frame.vy / (effective.ux * effective.vy);
-    s.to_flux *= (double)(grid->step * grid->step);
     s.per_beam = grid_unit(grid) * (image->per_pixel ? metadata->beam_pixels : 1);
     if (!frame->has_beam) /* a circle with an area of one pixel */
         s.frame.ux = s.frame.vy = sqrt(2 * M_PI);
-    if (isfinite(image->jansky) && (has_beam || image->per_pixel))
-        s.to_flux *= image->jansky;
     return s;
 }
 

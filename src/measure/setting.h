@@ -23,6 +23,9 @@ struct setting {
  * setting. */
 struct setting setting_make(const struct view *view, const struct fit_frame *frame);
 
+/* Flux / sum over the pixels of the image. */
+double setting_to_flux(const struct image *image, const struct srcfind_image *metadata);
+
 /* The area over which noise is correlated, in pixels of the grid. */
 double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,
                           const struct grid *grid);

@@ -179,6 +179,8 @@ static cJSON *quality_json(const struct result *result) {
     add_real(&object, "background_p10", q->background_p10);
     add_real(&object, "background_p90", q->background_p90);
     add_real(&object, "widest_left_out", q->widest_left_out);
+    add_real(&object, "unmeasured", q->unmeasured);
+    add_real(&object, "measured", q->measured);
     add_real(&object, "negative",
              result->options.negative ? (double)result->sources.n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);

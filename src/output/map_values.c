@@ -1,10 +1,10 @@
 /* How maps get their values:
  *
- * 1. The labels of each map of islands, sources or a mask are sorted by row, those of smaller
- *    scales first (label_rows_make): they win where islands of two scales overlap.
+ * 1. The labels of each map of islands, sources or a mask are sorted by row (label_rows.h).
  * 2. Threads take chunks of the image. Background and rms of a chunk are read or interpolated once
  *    for all maps (cpu/noise_rows.h), and each map computes its values from them, from the pixels,
- *    from labels and from the model.
+ *    from labels and from the model. Background and residual take the background of a scale where
+ *    a source of the scale is (wide_background.h).
  * 3. Values go to the array of the map, or to their offset in the file.
  *
  * All maps are made in one pass over the image; labels alone need no pixels, and none are read.
@@ -17,54 +17,6 @@
 
 #include "cpu/noise_rows.h"
 #include "input/chunks.h"
-
-/* --- labels --- */
-
-/* The smallest scale of the labels above `scale`; infinity if there is none. */
-static float next_scale(const struct labels *labels, float scale) {
-    float next = INFINITY;
-    for (int64_t i = 0; i < labels->n; i++)
-        if (labels->runs[i].scale > scale && labels->runs[i].scale < next)
-            next = labels->runs[i].scale;
-    return next;
-}
-
-bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height) {
-    int64_t *first = rows->first = calloc((size_t)height + 2, sizeof *first);
-    rows->runs = malloc((size_t)labels->n * sizeof *rows->runs + 1);
-    if (!first || !rows->runs)
-        return false;
-    for (int64_t i = 0; i < labels->n; i++)
-        first[labels->runs[i].run.y + 2]++;
-    for (int64_t y = 0; y < height; y++)
-        first[y + 2] += first[y + 1];
-    for (float scale = 0; isfinite(scale); scale = next_scale(labels, scale))
-        for (int64_t i = 0; i < labels->n; i++) /* first[y + 1] becomes the end of row y */
-            if (labels->runs[i].scale == scale)
-                rows->runs[first[labels->runs[i].run.y + 1]++] = labels->runs[i];
-    return true;
-}
-
-static void label_rows_clear(struct label_rows *rows) {
-    free(rows->first);
-    free(rows->runs);
-    *rows = (struct label_rows){0};
-}
-
-/* Writes the labels of the pixels [x, x + n) of row y. A pixel in several runs gets the label of
- * the first run. */
-static void write_labels(const struct label_rows *rows, int64_t x, int64_t y, int64_t n,
-                         uint32_t *values) {
-    memset(values, 0, (size_t)n * sizeof *values);
-    for (int64_t i = rows->first[y]; i < rows->first[y + 1]; i++) {
-        const struct run *run = &rows->runs[i].run;
-        const int64_t begin = run->x0 > x ? run->x0 : x;
-        const int64_t end = run->x1 < x + n ? run->x1 + (int64_t)1 : x + n;
-        for (int64_t at = begin; at < end; at++)
-            if (values[at - x] == 0)
-                values[at - x] = (uint32_t)rows->runs[i].label;
-    }
-}
 
 /* --- quantities --- */
 
@@ -102,6 +54,7 @@ static void write_quantity(const struct map_output *o, const struct noise_rows *
     struct noise_at noise[NOISE_RANGE];
     double model[NOISE_RANGE] = {0};
     noise_rows_get(rows, part->x, part->y, part->n, noise);
+    wide_background_put(&o->wide, part->x, part->y, part->n, noise);
     if (o->model.first)
         model_row(&o->model, part->y, part->x, part->n, model);
     for (int64_t i = 0; i < part->n; i++) {
@@ -115,7 +68,7 @@ static void write_quantity(const struct map_output *o, const struct noise_rows *
 /* Writes the mask of pixels: 1 if a pixel has a label and is not blank. */
 static void write_mask(const struct label_rows *rows, const struct row_part *part,
                        uint32_t *values) {
-    write_labels(rows, part->x, part->y, part->n, values);
+    label_rows_get(rows, part->x, part->y, part->n, values);
     for (int64_t i = 0; i < part->n; i++) {
         const bool is_inside =
             values[i] != 0 && isfinite(pixel_value(part->pixels, i, part->swapped));
@@ -143,7 +96,7 @@ static void compute(const struct map_pass *w, const struct map_output *o,
                                 .swapped = w->image->source->swapped};
         part.n = width - part.x < chunk->count - i ? width - part.x : chunk->count - i;
         if (o->quantity == QUANTITY_LABEL) {
-            write_labels(&o->labels, part.x, part.y, part.n, values + i);
+            label_rows_get(&o->labels, part.x, part.y, part.n, values + i);
         } else if (o->quantity == QUANTITY_MASK) {
             write_mask(&o->labels, &part, values + i);
         } else {
@@ -217,4 +170,5 @@ enum srcfind_status map_outputs_write(const struct map_image *image, struct map_
 void map_output_clear(struct map_output *output) {
     model_clear(&output->model);
     label_rows_clear(&output->labels);
+    wide_background_clear(&output->wide);
 }

@@ -3,9 +3,9 @@
 #define MAP_VALUES_H
 
 #include "backend/backend.h"
-#include "measure/labels.h"
 #include "measure/model.h"
 #include "output/fits_map.h"
+#include "output/wide_background.h"
 
 /* SNR is (value - background) / rms; a residual is value - background - model; labels are those of
  * islands or of sources; a mask is 1 at labels, else 0; none: a picture. */
@@ -20,24 +20,15 @@ enum quantity {
     QUANTITY_NONE
 };
 
-/* Labels of pixels, row by row: row y has runs[first[y]] ... runs[first[y + 1] - 1], smaller scales
- * first. */
-struct label_rows {
-    int64_t *first;
-    struct labelled_run *runs;
-};
-
-/* Sorts labels by row, in an image of this height. Clear the rows also if this fails. */
-bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height);
-
 /* A map, and the file or the array of all pixels that gets its values. Labels are int32, 0 for
  * none. Other values are float32: NaN at blank pixels, but 0 in a mask; the SNR is NaN also where
  * the rms is not above 0. */
 struct map_output {
     enum quantity quantity;
-    struct model model;       /* of maps of the model and the residual */
-    struct label_rows labels; /* of maps of labels and of a mask */
-    struct fits_map file;     /* used if `array` is NULL */
+    struct model model;          /* of maps of the model and the residual */
+    struct label_rows labels;    /* of maps of labels and of a mask */
+    struct wide_background wide; /* of maps of the background and the residual */
+    struct fits_map file;        /* used if `array` is NULL */
     uint32_t *array;
 };
 
