@@ -16,15 +16,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/join.h"
 #include "api/scales.h"
 #include "common/clock.h"
 #include "gpu/module.h"
+#include "measure/scale_islands.h"
 
 /* A search on the backend that was chosen. */
 struct backend_search {
     const struct search *search;
     struct backend_calls calls;
-    struct sources of_other; /* Gaussians that were found so far in the image for detection */
+    /* The Gaussians that were found so far, in the measured image and in that for detection: less
+     * these the images are smoothed for the next scale. */
+    struct sources in_measured, in_other;
     const struct positions *positions; /* to measure at, in place of islands */
 };
 
@@ -166,35 +170,86 @@ static enum srcfind_status make_rows(struct backend_search *b, struct views *vie
 static enum srcfind_status fit_other(struct backend_search *b, const struct view *other) {
     struct sources found;
     enum srcfind_status status = sources_fit(other, b->search->options, &b->calls, &found);
-    if (status == SRCFIND_OK && !sources_append(&b->of_other, &found))
+    if (status == SRCFIND_OK && !sources_append_gaussians(&b->in_other, &found))
         status = error_memory(b->calls.error, "fitting sources");
     sources_clear(&found);
     return status;
 }
 
-/* Detects islands, and makes their rows. has_next: another scale is searched afterwards. */
-static enum srcfind_status search_views(struct backend_search *b, struct views *views,
-                                        bool has_next, struct sources *sources) {
-    enum srcfind_status status = detect(b, views);
+/* Makes rows of the islands of the views. has_next: another scale is searched afterwards, and the
+ * Gaussians are subtracted from it. */
+static enum srcfind_status make_and_keep(struct backend_search *b, struct views *views,
+                                         bool has_next, struct sources *sources) {
     const double start = clock_seconds();
-    if (status == SRCFIND_OK && views->are_two && has_next)
+    enum srcfind_status status = SRCFIND_OK;
+    if (views->are_two && has_next)
         status = fit_other(b, &views->other);
     if (status == SRCFIND_OK)
         status = make_rows(b, views, sources);
+    if (status == SRCFIND_OK && has_next && !sources_append_gaussians(&b->in_measured, sources))
+        status = error_memory(b->calls.error, "fitting sources");
     b->search->report->timings.measure += clock_seconds() - start;
     return status;
 }
 
 /* --- scales --- */
 
-/* Searches the samples of a scale, and adds the sources of the scale to those of the search. */
-static enum srcfind_status search_samples(struct backend_search *b, struct views *samples,
-                                          bool has_next) {
-    struct sources sources = {0};
-    enum srcfind_status status = search_views(b, samples, has_next, &sources);
-    if (status == SRCFIND_OK && !sources_append(b->search->sources, &sources))
+/* Makes sources of the islands of a scale of one kind, and adds them to those of the search. */
+static enum srcfind_status add_kind(struct backend_search *b, struct views *samples,
+                                    enum scale_island kind, struct scale_islands *islands,
+                                    bool has_next) {
+    struct view *detect_view = views_detect(samples);
+    struct sources *all = b->search->sources, sources = {0};
+    segments_clear(&detect_view->result.segments);
+    detect_view->result.segments = islands->segments;
+    islands->segments = (struct segments){0};
+    enum srcfind_status status = make_and_keep(b, samples, has_next, &sources);
+    const bool ok = kind == ISLAND_IS_SOURCE ? sources_append(all, &sources)
+                    : kind == ISLAND_JOINS   ? join_sources(all, &sources, islands->source)
+                                             : true;
+    if (status == SRCFIND_OK && !ok)
         status = error_memory(b->calls.error, "adding the sources of a scale");
     sources_clear(&sources);
+    return status;
+}
+
+/* Divides the islands of a scale by kind. */
+static enum srcfind_status divide_islands(struct backend_search *b, struct views *samples,
+                                          double threshold,
+                                          struct scale_islands kinds[SCALE_ISLANDS]) {
+    const struct view *view = views_detect(samples);
+    const struct sources *found = b->search->sources;
+    struct fit_frame frame;
+    const enum srcfind_status status =
+        sources_frame(view, b->search->options, &frame, b->calls.error);
+    if (status != SRCFIND_OK)
+        return status;
+    return scale_islands_divide(view, threshold, &frame, found->rows, found->n, kinds)
+               ? SRCFIND_OK
+               : error_memory(b->calls.error, "dividing the islands of a scale");
+}
+
+static void set_threshold(struct views *views, double threshold) {
+    views->measure.detection.threshold = views->other.detection.threshold = threshold;
+}
+
+/* Searches the samples of a scale, and adds what is found to the sources of the search. */
+static enum srcfind_status search_samples(struct backend_search *b, struct views *samples,
+                                          bool has_next) {
+    struct scale_islands kinds[SCALE_ISLANDS] = {0};
+    const double threshold = samples->measure.detection.threshold;
+    const double beside = scale_islands_threshold(&samples->measure.detection);
+    set_threshold(samples, beside);
+    enum srcfind_status status = detect(b, samples);
+    if (status == SRCFIND_OK)
+        status = divide_islands(b, samples, threshold, kinds);
+    for (int kind = 0; status == SRCFIND_OK && kind < ISLAND_IS_NOISE; kind++) {
+        const bool is_needed = kind != ISLAND_IS_DOUBT || has_next;
+        set_threshold(samples, kind == ISLAND_JOINS ? beside : threshold);
+        if (is_needed && kinds[kind].segments.n > 0)
+            status = add_kind(b, samples, kind, &kinds[kind], has_next);
+    }
+    scale_islands_clear(kinds);
     views_clear(samples);
     return status;
 }
@@ -207,7 +262,7 @@ static enum srcfind_status search_residual(struct backend_search *b, const struc
     const double start = clock_seconds();
     int64_t n = 0;
     enum srcfind_status status =
-        scale_smooth(scale, &image->measure, &b->calls, b->search->sources, &samples, &n);
+        scale_smooth(scale, &image->measure, &b->calls, &b->in_measured, &samples, &n);
     b->search->report->timings.smooth += clock_seconds() - start;
     struct views views = {.measure = scale_view(scale, &image->measure, &samples)};
     if (status == SRCFIND_OK && n > 0)
@@ -245,9 +300,9 @@ static enum srcfind_status search_two_residuals(struct backend_search *b, const 
     const double start = clock_seconds();
     int64_t n_measured = 0, n_detected = 0;
     enum srcfind_status status = scale_smooth_kept(scale, &image->measure, &b->calls,
-                                                   b->search->sources, &measured, &n_measured);
+                                                   &b->in_measured, &measured, &n_measured);
     if (status == SRCFIND_OK)
-        status = scale_smooth_kept(scale, &image->other, &b->calls, &b->of_other, &detected,
+        status = scale_smooth_kept(scale, &image->other, &b->calls, &b->in_other, &detected,
                                    &n_detected);
     b->search->report->timings.smooth += clock_seconds() - start;
     if (status == SRCFIND_OK && n_measured > 0 && n_detected > 0)
@@ -282,7 +337,9 @@ static enum srcfind_status search_all(struct backend_search *b) {
     const struct search *s = b->search;
     struct views *views = s->views;
     const int n = b->positions ? 0 : s->options->scales.n;
-    enum srcfind_status status = search_views(b, views, n > 0, s->sources);
+    enum srcfind_status status = detect(b, views);
+    if (status == SRCFIND_OK)
+        status = make_and_keep(b, views, n > 0, s->sources);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))
@@ -331,7 +388,8 @@ static enum srcfind_status search_somewhere(struct backend_search *b) {
             return status;
         views_clear(s->views);
         sources_clear(s->sources);
-        sources_clear(&b->of_other);
+        sources_clear(&b->in_measured);
+        sources_clear(&b->in_other);
         reason = done ? f->error.text : "the GPU is busy";
     }
     record_backend(&s->report->run, "cpu", "", reason);
@@ -345,7 +403,8 @@ static enum srcfind_status run(struct backend_search *b) {
     const double start = clock_seconds();
     b->calls = (struct backend_calls){NULL, f->threads, &f->error};
     const enum srcfind_status status = search_somewhere(b);
-    sources_clear(&b->of_other);
+    sources_clear(&b->in_measured);
+    sources_clear(&b->in_other);
     if (status == SRCFIND_OK && f->gpu && !s->views->measure.on_device) {
         const struct search_work work = work_of(b);
         gpu_add_search(f->gpu, &work, strcmp(s->report->run.backend, "cuda") == 0,

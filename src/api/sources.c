@@ -289,7 +289,7 @@ static bool append_rows(struct srcfind_source **rows, int64_t n_rows,
     return true;
 }
 
-static bool append_gaussians(struct sources *s, const struct sources *more) {
+bool sources_append_gaussians(struct sources *s, const struct sources *more) {
     const int64_t n = s->n_gaussians + more->n_gaussians;
     struct gaussian *all = realloc(s->gaussians, (size_t)(n + 1) * sizeof *all);
     if (!all)
@@ -298,12 +298,13 @@ static bool append_gaussians(struct sources *s, const struct sources *more) {
     if (more->n_gaussians > 0)
         memcpy(all + s->n_gaussians, more->gaussians,
                (size_t)more->n_gaussians * sizeof *more->gaussians);
+    s->n_gaussians = n;
     return true;
 }
 
 bool sources_append(struct sources *s, const struct sources *more) {
     const int64_t n_islands = s->n > 0 ? s->rows[s->n - 1].island_id : 0;
-    if (!append_gaussians(s, more) ||
+    if (!sources_append_gaussians(s, more) ||
         !labels_append(&s->labels[LABEL_ISLANDS], &more->labels[LABEL_ISLANDS], n_islands) ||
         !labels_append(&s->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], s->n) ||
         !append_rows(&s->parts, s->n_parts, more->parts, more->n_parts, s->n, n_islands) ||
@@ -311,6 +312,5 @@ bool sources_append(struct sources *s, const struct sources *more) {
         return false;
     s->n += more->n;
     s->n_parts += more->n_parts;
-    s->n_gaussians += more->n_gaussians;
     return true;
 }

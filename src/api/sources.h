@@ -28,6 +28,9 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
 enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcfind_status status,
                                     const char *need, const char *otherwise, struct error *error);
 
+/* Appends the Gaussians alone. */
+bool sources_append_gaussians(struct sources *sources, const struct sources *more);
+
 /* Appends sources. Their numbers and those of their islands continue the numbers of `sources`. */
 bool sources_append(struct sources *sources, const struct sources *more);
 

@@ -20,9 +20,9 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "backend/double_double.h"
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
+#include "measure/island_sums.h"
 #include "measure/scale_row.h"
 #include "measure/uncertainty.h"
 
@@ -46,14 +46,9 @@ static double sum_about(const struct island *i, enum moment second, enum moment 
            b * (double)island_sum(i, first_a) + (double)i->n_pixels * a * b;
 }
 
-/* A sum over pixel values, given in units of `unit`, minus the same sum over `base`. */
-static double sum_above(int128 of_values, double unit, int128 of_ones, double base) {
-    return dd_minus_product(dd_integer(of_values, unit), base, dd_integer(of_ones, 1));
-}
-
 static struct moments moments_of(const struct island *i, double base) {
     const double unit = ldexp(1, i->unit);
-    const double sum = sum_above(island_sum(i, SUM_Q), unit, i->n_pixels, base);
+    const double sum = island_sum_above(i, base);
     const double x = sum_above(island_sum(i, SUM_QX), unit, island_sum(i, SUM_X), base) / sum;
     const double y = sum_above(island_sum(i, SUM_QY), unit, island_sum(i, SUM_Y), base) / sum;
     const double xx = sum_above(island_sum(i, SUM_QXX), unit, island_sum(i, SUM_XX), base) / sum;

@@ -906,12 +906,12 @@ class Scales(t.Case):
         of_scales = [
             row
             for row in t.find(
-                nothing, "--detect-on", faint, "--shapes", "beam", "-i", "3", "--scales=1,4"
+                nothing, "--detect-on", faint, "--shapes", "beam", "-i", "3", "--scales=3,6"
             )["sources"]
             if row["Scale"] > 0
         ]
-        self.assertGreater(sum(row["Scale"] == 1 for row in of_scales), 2)
-        for row in of_scales:  # what scale 1 found is not found again
+        self.assertGreater(sum(row["Scale"] == 3 for row in of_scales), 2)
+        for row in of_scales:  # what scale 3 found is not found again
             self.assertEqual(
                 sum(
                     np.hypot(row["Xpeak"] - other["Xpeak"], row["Ypeak"] - other["Ypeak"]) < 30
@@ -1009,7 +1009,8 @@ class Scales(t.Case):
     def test_blanks_and_odd_values(self):
         """What is blank or overflows in one image is in no island of a scale; a constant image has
         no scale."""
-        flat, true = self.pixels + self.gaussian(170, 170, 3, 60), self.pixels / self.beam
+        wide = self.gaussian(170, 170, 3, 60) + self.gaussian(200, 234, 6, 30)
+        flat, true = self.pixels + wide, self.pixels / self.beam
         flat[:60], true[:, 330:] = np.nan, np.nan
         found = []
         for value in np.array([1, 0.25]) * np.finfo(np.float32).max:

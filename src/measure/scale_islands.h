@@ -1,0 +1,36 @@
+/* What the islands of a scale are: sources of their own, the faint rest of a source that was found
+ * before, or neither. Smoothing blends sources too faint to be found, and carries what fits left of
+ * bright ones: what is only just above the threshold is often no source. */
+#ifndef SCALE_ISLANDS_H
+#define SCALE_ISLANDS_H
+
+#include "measure/view.h"
+#include "srcfind.h"
+
+enum scale_island {
+    ISLAND_IS_SOURCE, /* as high as the threshold, and its flux is certain */
+    ISLAND_JOINS,     /* neither, and beside a source */
+    ISLAND_IS_DOUBT,  /* as high as the threshold, its flux is not certain, and no source is near */
+    ISLAND_IS_NOISE,
+    SCALE_ISLANDS
+};
+
+/* The islands of one kind. */
+struct scale_islands {
+    struct segments segments;
+    int64_t *source; /* of ISLAND_JOINS: the row that each island joins, from 0 */
+};
+
+/* How high an island beside a source must be, in units of the detection threshold; where the
+ * threshold of islands is higher, that. */
+double scale_islands_threshold(const struct detection *detection);
+
+/* Divides the islands of a view of samples, which keep their runs, by kind; they stay with the
+ * view. threshold: of the search, in rms. frame: of fits in the image. rows: all n sources so far.
+ * Clear all kinds, also after a failure: false where memory ran out. */
+bool scale_islands_divide(const struct view *samples, double threshold,
+                          const struct fit_frame *frame, const struct srcfind_source *rows,
+                          int64_t n, struct scale_islands kinds[SCALE_ISLANDS]);
+void scale_islands_clear(struct scale_islands kinds[SCALE_ISLANDS]);
+
+#endif

@@ -1,0 +1,217 @@
+/* Which islands of a scale are sources, which join one, and which are neither: near each limit. */
+#include "measure/scale_islands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+/* The effective beam has the second moments 4 + 12 pixels^2, and a FWHM of 9.42 pixels: an area of
+ * 2 pi 16 / 4 = 25.1 samples. That of the beam is 4.71 pixels. Its noise is correlated over 2 pi (4
+ * + 24) / 4 = 44 samples. The rms is 1. */
+static const struct grid grid = {.scale = 2,
+                                 .step = 2,
+                                 .offset = 1,
+                                 .variance = 12,
+                                 .width = 400,
+                                 .height = 400,
+                                 .beam = {4, 4, 0}};
+
+enum { UNIT = -30 };
+
+/* An island of n samples and its sum, with its highest sample at pixel (x, y). */
+struct given {
+    double peak;
+    int n;
+    double sum;
+    int x, y;
+};
+
+/* Each island has two runs. */
+static struct segments islands_of(const struct given *given, int n) {
+    struct segments s = {.n = n,
+                         .islands = calloc((size_t)n + 1, sizeof *s.islands),
+                         .runs = calloc(2 * (size_t)n + 1, sizeof *s.runs),
+                         .first_run = calloc((size_t)n + 1, sizeof *s.first_run)};
+    for (int i = 0; i < n; i++) {
+        struct island *island = &s.islands[i];
+        island->unit = UNIT;
+        island->n_pixels = given[i].n;
+        island->peak = (float)given[i].peak;
+        island->x_peak = (given[i].x - 1) / 2;
+        island->y_peak = (given[i].y - 1) / 2;
+        island_add(island, SUM_Q, (uint128)llrint(ldexp(given[i].sum, -UNIT)));
+        s.runs[2 * i] = (struct run){i, 10 * i, 10 * i + 3};
+        s.runs[2 * i + 1] = (struct run){i + 1, 10 * i, 10 * i + 5};
+        s.first_run[i + 1] = 2 * (i + 1);
+    }
+    return s;
+}
+
+static void divide(const struct given *given, int n, const struct srcfind_source *rows, int n_rows,
+                   struct scale_islands kinds[SCALE_ISLANDS]) {
+    const struct image image = {.jansky = 1};
+    const struct srcfind_image metadata = {.beam_pixels = 25};
+    struct view view = {.image = &image,
+                        .metadata = &metadata,
+                        .grid = &grid,
+                        .detection = {.threshold = 4, .island = 3},
+                        .result = {.noise = {.rms = 1}, .segments = islands_of(given, n)}};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    assert_true(scale_islands_divide(&view, 5, &frame, rows, n_rows, kinds));
+    segments_clear(&view.result.segments);
+}
+
+/* The kind of an island beside these rows, and the row that it joins, or -1. */
+static enum scale_island kind_of(struct given given, const struct srcfind_source *rows, int n_rows,
+                                 int64_t *source) {
+    struct scale_islands kinds[SCALE_ISLANDS];
+    int kind = 0;
+    divide(&given, 1, rows, n_rows, kinds);
+    while (kinds[kind].segments.n == 0)
+        kind++;
+    *source = kind == ISLAND_JOINS ? kinds[kind].source[0] : -1;
+    scale_islands_clear(kinds);
+    return kind;
+}
+
+static void assert_kind(double peak, int n, double sum, enum scale_island expected) {
+    int64_t source;
+    assert_int_equal(kind_of((struct given){peak, n, sum, 101, 101}, NULL, 0, &source), expected);
+}
+
+/* 30 samples have an error of 30. */
+static void lone_islands(void **state) {
+    (void)state;
+    assert_kind(5.6, 30, 181, ISLAND_IS_SOURCE);
+    assert_kind(5.6, 30, 179, ISLAND_IS_DOUBT);
+    assert_kind(4.99, 30, 181, ISLAND_IS_NOISE);
+    assert_kind(8.01, 30, 120, ISLAND_IS_SOURCE);
+    assert_kind(7.99, 30, 120, ISLAND_IS_DOUBT);
+    assert_kind(5.5, 31, 120, ISLAND_IS_SOURCE); /* 2 x 25.1 log(5.5 / 3) = 30.5 */
+    assert_kind(5.5, 30, 120, ISLAND_IS_DOUBT);
+}
+
+/* An island must be larger than the effective beam, however low it is. */
+static void low_islands(void **state) {
+    struct scale_islands kinds[SCALE_ISLANDS];
+    const struct given given = {5.01, 25, 100, 101, 101};
+    const struct image image = {.jansky = 1};
+    const struct srcfind_image metadata = {.beam_pixels = 25};
+    struct view view = {.image = &image,
+                        .metadata = &metadata,
+                        .grid = &grid,
+                        .detection = {.threshold = 5, .island = 5},
+                        .result = {.noise = {.rms = 1}}};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct given one = given;
+        one.n += more;
+        view.result.segments = islands_of(&one, 1);
+        assert_true(scale_islands_divide(&view, 5, &frame, NULL, 0, kinds));
+        assert_int_equal(kinds[more ? ISLAND_IS_SOURCE : ISLAND_IS_DOUBT].segments.n, 1);
+        scale_islands_clear(kinds);
+        segments_clear(&view.result.segments);
+    }
+}
+
+static const struct srcfind_source row = {.x = 55,
+                                          .y = 57,
+                                          .x_min = 50,
+                                          .x_max = 60,
+                                          .y_min = 52,
+                                          .y_max = 62,
+                                          .n_pixels = 100,
+                                          .total_flux = 1};
+
+static void assert_beside(double peak, int n, int x, int y, const struct srcfind_source *of,
+                          enum scale_island expected) {
+    int64_t source;
+    assert_int_equal(kind_of((struct given){peak, n, 120, x, y}, of, 1, &source), expected);
+    assert_int_equal(source, expected == ISLAND_JOINS ? 0 : -1);
+}
+
+/* What is low joins within 4.71 pixels of the box, what is as high as the threshold within 7.06. */
+static void beside_a_source(void **state) {
+    struct srcfind_source other = row;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const int x = i ? 55 : 63, y = i ? 65 : 57, step = 2;
+        assert_beside(4.5, 30, x, y, &row, ISLAND_JOINS);
+        assert_beside(4.5, 30, x + (i ? 0 : step), y + (i ? step : 0), &row, ISLAND_IS_NOISE);
+        assert_beside(5.5, 31, x + (i ? 0 : 2 * step), y + (i ? 2 * step : 0), &row, ISLAND_JOINS);
+        assert_beside(5.5, 31, x + (i ? 0 : 3 * step), y + (i ? 3 * step : 0), &row,
+                      ISLAND_IS_SOURCE);
+    }
+    assert_beside(4.5, 30, 47, 49, &row, ISLAND_JOINS);
+    assert_beside(4.5, 30, 45, 49, &row, ISLAND_IS_NOISE);
+    assert_beside(8.5, 30, 55, 57, &row, ISLAND_IS_SOURCE); /* it is certain */
+    other.flags = SRCFIND_FLAG_NOT_FITTED;                  /* none can join it */
+    assert_beside(4.5, 30, 55, 57, &other, ISLAND_IS_NOISE);
+    assert_beside(5.5, 31, 55, 57, &other, ISLAND_IS_DOUBT);
+    other = (struct srcfind_source){
+        .x = 55, .y = 57, .n_pixels = SRCFIND_EMPTY, .total_flux = 1}; /* it has only a position */
+    assert_beside(4.5, 30, 59, 57, &other, ISLAND_JOINS);
+    assert_beside(4.5, 30, 61, 57, &other, ISLAND_IS_NOISE);
+}
+
+/* Of several sources the one is joined whose flux is the highest there. */
+static void several_sources(void **state) {
+    struct srcfind_source rows[] = {row, row, row};
+    int64_t source;
+    (void)state;
+    rows[1].x = 59;
+    rows[2].flags = SRCFIND_FLAG_NOT_FITTED;
+    assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
+    assert_int_equal(source, 1);
+    rows[0].total_flux = 4; /* exp((6^2 - 2^2) / 32) = 2.7 */
+    assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
+    assert_int_equal(source, 0);
+    rows[0].total_flux = -2;
+    assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
+    assert_int_equal(source, 1);
+}
+
+/* Islands keep their order and their runs, in whatever order their peaks are. */
+static void order(void **state) {
+    const struct given given[] = {{9, 30, 300, 101, 301},  {4.5, 30, 120, 55, 57},
+                                  {5.5, 20, 60, 101, 201}, {9, 30, 300, 101, 101},
+                                  {4.5, 20, 60, 201, 1},   {4.5, 30, 120, 53, 55}};
+    static const enum scale_island expected[] = {ISLAND_IS_SOURCE, ISLAND_JOINS,    ISLAND_IS_DOUBT,
+                                                 ISLAND_IS_SOURCE, ISLAND_IS_NOISE, ISLAND_JOINS};
+    struct segments all = islands_of(given, 6);
+    struct scale_islands kinds[SCALE_ISLANDS];
+    int seen[SCALE_ISLANDS] = {0};
+    (void)state;
+    divide(given, 6, &row, 1, kinds);
+    for (int i = 0; i < 6; i++) {
+        const struct segments *s = &kinds[expected[i]].segments;
+        const int k = seen[expected[i]]++;
+        assert_true(k < s->n);
+        assert_memory_equal(&s->islands[k], &all.islands[i], sizeof *s->islands);
+        assert_int_equal(s->first_run[k], 2 * k);
+        assert_memory_equal(&s->runs[2 * k], &all.runs[2 * i], 2 * sizeof *s->runs);
+    }
+    for (int kind = 0; kind < SCALE_ISLANDS; kind++)
+        assert_int_equal(kinds[kind].segments.n, seen[kind]);
+    scale_islands_clear(kinds);
+    segments_clear(&all);
+}
+
+/* The threshold beside a source is not below that of islands, nor above that of the search. */
+static void thresholds(void **state) {
+    (void)state;
+    assert_true(scale_islands_threshold(&(struct detection){.threshold = 5, .island = 3}) == 4);
+    assert_true(scale_islands_threshold(&(struct detection){.threshold = 5, .island = 4.5}) == 4.5);
+    assert_true(scale_islands_threshold(&(struct detection){.threshold = 5, .island = 5}) == 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lone_islands),    cmocka_unit_test(low_islands),
+        cmocka_unit_test(beside_a_source), cmocka_unit_test(several_sources),
+        cmocka_unit_test(order),           cmocka_unit_test(thresholds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
