@@ -35,13 +35,13 @@ static __global__ void __launch_bounds__(THREADS) sum_along_x(smooth_band band) 
     wait_for_earlier();
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
         const int64_t row = i / s.width;
-        const int64_t left = (i - row * s.width) * s.step + s.offset - s.radius;
+        const int64_t left = (i - row * s.width) * s.step + s.left;
         const float *const from = band.residual + row * band.width + left;
         const int64_t first = left < 0 ? -left : 0, beyond = band.width - left;
-        const int64_t end = beyond < 2 * s.radius + 1 ? beyond : 2 * s.radius + 1;
+        const int64_t end = beyond < s.n_x ? beyond : s.n_x;
         float sum = 0, weight = 0;
         for (int64_t t = first; t < end; t++) {
-            const float value = from[t], k = s.kernel[t];
+            const float value = from[t], k = s.kernel_x[t];
             if (isnan(value))
                 continue;
             sum += k * value;
@@ -52,6 +52,12 @@ static __global__ void __launch_bounds__(THREADS) sum_along_x(smooth_band band) 
     }
 }
 
+/* Whether a pixel is blank, or outside of the image; it is in the band, if it is inside. */
+static __device__ bool is_blank_at(const smooth_band &band, int64_t x, int64_t y) {
+    return x < 0 || x >= band.width || y < 0 || y >= band.height ||
+           isnan(band.residual[(y - band.first_row) * band.width + x]);
+}
+
 static __global__ void __launch_bounds__(THREADS) sum_along_y(smooth_band band) {
     const smoothing &s = band.smoothing;
     const int64_t n = band.n * s.width, step = (int64_t)gridDim.x * THREADS;
@@ -59,17 +65,19 @@ static __global__ void __launch_bounds__(THREADS) sum_along_y(smooth_band band) 
     wait_for_earlier();
     for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < n; k += step) {
         const int64_t row = k / s.width, i = k - row * s.width;
-        const int64_t centre = (band.first + row) * s.step + s.offset, top = centre - s.radius;
+        const int64_t left = i * s.step + s.left, top = (band.first + row) * s.step + s.top;
         const int64_t first = top < 0 ? -top : 0, beyond = band.height - top;
-        const int64_t end = beyond < 2 * s.radius + 1 ? beyond : 2 * s.radius + 1;
+        const int64_t end = beyond < s.n_y ? beyond : s.n_y;
         const int64_t at = (top - band.first_row) * s.width + i;
         float sum = 0, weight = 0;
         for (int64_t t = first; t < end; t++) {
-            sum += s.kernel[t] * band.sums[at + t * s.width];
-            weight += s.kernel[t] * band.weights[at + t * s.width];
+            sum += s.kernel_y[t] * band.sums[at + t * s.width];
+            weight += s.kernel_y[t] * band.weights[at + t * s.width];
         }
-        const bool blank =
-            isnan(band.residual[(centre - band.first_row) * band.width + i * s.step + s.offset]);
+        const int64_t x_low = left + smoothing_low(s.n_x), x_high = left + smoothing_high(s.n_x),
+                      y_low = top + smoothing_low(s.n_y), y_high = top + smoothing_high(s.n_y);
+        const bool blank = is_blank_at(band, x_low, y_low) || is_blank_at(band, x_high, y_low) ||
+                           is_blank_at(band, x_low, y_high) || is_blank_at(band, x_high, y_high);
         const float sample = blank ? NAN : smoothing_sample(sum, weight);
         band.samples[band.first * s.width + k] = sample;
         n_samples += !isnan(sample);

@@ -25,7 +25,7 @@ static int64_t bytes_a_row(const struct smoothed *s) {
 
 /* The rows of the image that n rows of samples need. */
 static int64_t rows_of(const struct smoothed *s, int64_t n) {
-    return (n - 1) * s->smoothing->step + 2 * s->smoothing->radius + 1;
+    return (n - 1) * s->smoothing->step + s->smoothing->n_y;
 }
 
 /* Takes a range of a buffer. */
@@ -39,15 +39,16 @@ static void *take(char **memory, int64_t size) {
 static enum srcfind_status reserve(struct smoothed *s, struct error *error) {
     const struct smoothing *m = s->smoothing;
     const int64_t n_cells = s->model->n_x * s->model->n_y, size = sizeof(float);
-    const int64_t kernel = (2 * m->radius + 1) * size, first = (n_cells + 1) * 8;
+    const int64_t kernel_x = m->n_x * size, kernel_y = m->n_y * size, first = (n_cells + 1) * 8;
     const int64_t gaussians = s->model->n * (int64_t)sizeof *s->model->gaussians;
     const int64_t reaching = s->model->first[n_cells] * (int64_t)sizeof *s->model->reaching;
-    const int64_t fit = BAND_BYTES / bytes_a_row(s) - 2 * m->radius - 1;
+    const int64_t fit = BAND_BYTES / bytes_a_row(s) - m->n_y;
     s->rows_a_band = fit < 0 ? 1 : fit / m->step + 1;
     const int64_t most = rows_of(s, s->rows_a_band);
     const int64_t n_rows = most < s->band.height ? most : s->band.height;
-    const int64_t fixed = aligned(kernel) + aligned(first) + aligned(gaussians) +
-                          aligned(reaching) + aligned(sizeof *s->band.n_samples);
+    const int64_t fixed = aligned(kernel_x) + aligned(kernel_y) + aligned(first) +
+                          aligned(gaussians) + aligned(reaching) +
+                          aligned(sizeof *s->band.n_samples);
     enum srcfind_status status = /* aligned as buffers.c does, so that no search makes it grow */
         cuda_reserve_after_search(s->cuda, BUFFER_SAMPLES, aligned(m->width * m->height * size),
                                   error);
@@ -58,7 +59,8 @@ static enum srcfind_status reserve(struct smoothed *s, struct error *error) {
         status = cuda_reserve_after_search(s->cuda, BUFFER_AFTER,
                                            fixed + 3 * 256 + n_rows * bytes_a_row(s), error);
     char *memory = s->cuda->buffers[BUFFER_AFTER].memory;
-    s->band.smoothing.kernel = take(&memory, kernel);
+    s->band.smoothing.kernel_x = take(&memory, kernel_x);
+    s->band.smoothing.kernel_y = take(&memory, kernel_y);
     s->band.model.first = take(&memory, first);
     s->band.model.gaussians = take(&memory, gaussians);
     s->band.model.reaching = take(&memory, reaching);
@@ -77,7 +79,8 @@ static cudaError_t copy(const struct smoothed *s) {
         const void *to, *from;
         int64_t size;
     } parts[] = {
-        {s->band.smoothing.kernel, m->kernel, (2 * m->radius + 1) * (int64_t)sizeof *m->kernel},
+        {s->band.smoothing.kernel_x, m->kernel_x, m->n_x * (int64_t)sizeof *m->kernel_x},
+        {s->band.smoothing.kernel_y, m->kernel_y, m->n_y * (int64_t)sizeof *m->kernel_y},
         {s->band.model.first, model->first, (n_cells + 1) * (int64_t)sizeof *model->first},
         {s->band.model.gaussians, model->gaussians, model->n * (int64_t)sizeof *model->gaussians},
         {s->band.model.reaching, model->reaching,
@@ -95,11 +98,12 @@ static cudaError_t launch(struct smoothed *s) {
     const struct smoothing *m = s->smoothing;
     cudaError_t code = cudaSuccess;
     for (b->first = 0; !code && b->first < m->height; b->first += b->n) {
-        const int64_t rest = m->height - b->first, top = b->first * m->step + m->offset - m->radius;
+        const int64_t rest = m->height - b->first, top = b->first * m->step + m->top;
         b->n = rest < s->rows_a_band ? rest : s->rows_a_band;
         const int64_t end = top + rows_of(s, b->n);
-        b->first_row = top < 0 ? 0 : top;
-        b->n_rows = (end < b->height ? end : b->height) - b->first_row;
+        const int64_t first = top < 0 ? 0 : top, last = end < b->height ? end : b->height;
+        b->n_rows = last > first ? last - first : 0; /* 0: all samples are outside of the image */
+        b->first_row = first;
         code = launch_smooth(b, s->cuda->stream);
     }
     return code;

@@ -3,7 +3,9 @@
  * 1. The kernel is a round Gaussian whose FWHM is a number of beams (the round beam of equal area).
  *    Kernels wider than half of the shorter side of the image are left out.
  * 2. The effective beam is the beam convolved with the kernel. Samples are as far apart as
- *    smoothing_make chooses for this beam; boxes of local noise are 15 effective beams wide.
+ *    smoothing_step chooses for this beam; boxes of local noise are 15 effective beams wide.
+ * Samples and boxes begin in the middle of the image: mirrored images have mirrored samples and
+ * noise.
  * 3. The image less all Gaussians so far is convolved at the samples, by the device that has the
  *    image or by the CPU (measure/smooth.c).
  * 4. With two images, each is smoothed on the device in turn, and its samples are copied to the
@@ -29,16 +31,22 @@ static double fwhm_of(const struct tensor *t) {
     return FIT_FWHM * sqrt(sqrt(tensor_determinant(t)));
 }
 
-/* Chooses boxes of local noise for the samples; none if the image is too small. */
-static void choose_box(struct scale *s, double effective) {
-    const struct smoothing *m = &s->smoothing;
-    const int64_t shorter = m->width < m->height ? m->width : m->height;
-    const double wanted = BEAMS_A_BOX * effective / (double)m->step;
-    const int64_t most = shorter / 2, box = wanted < (double)most ? (int64_t)wanted : most;
-    if (box < LEAST_SAMPLES)
-        return;
-    s->detection.box = box;
-    s->detection.step = box / STEPS_A_BOX;
+/* Chooses boxes of local noise for samples that are `step` pixels apart; none if the image is too
+ * small. */
+static void choose_box(struct scale *s, double effective, int64_t step, int64_t width,
+                       int64_t height) {
+    const int64_t shorter = width < height ? width : height;
+    const double wanted = BEAMS_A_BOX * effective / (double)step;
+    const int64_t most = (shorter + step - 1) / step / 2;
+    const int64_t box = wanted < (double)most ? (int64_t)wanted : most;
+    s->detection.step = box < LEAST_SAMPLES ? 0 : box / STEPS_A_BOX;
+    s->detection.box = s->detection.step * STEPS_A_BOX;
+}
+
+/* The first pixel that samples stand for, along an axis of n pixels: they are around its middle.
+ * Where half a pixel is left, samples stand for the pixels below. */
+static int64_t first_pixel(int64_t n, int64_t step, int64_t n_samples) {
+    return (int64_t)floor((double)(n - step * n_samples) / 2);
 }
 
 bool scale_is_too_wide(double fwhm, const struct tensor *beam,
@@ -64,12 +72,18 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
     s->is_left_out = scale_is_too_wide(fwhm, &beam, metadata);
     if (s->is_left_out)
         return SRCFIND_OK;
-    if (!smoothing_make(&s->smoothing, kernel, effective, width, height))
+    const int64_t step = smoothing_step(effective, width, height), area = step * step;
+    choose_box(s, effective, step, width, height);
+    const struct smoothing *m = &s->smoothing;
+    if (!smoothing_make(&s->smoothing, kernel, step, s->detection.box > 0 ? s->detection.step : 1,
+                        width, height))
         return error_memory(error, "smoothing the image");
-    const int64_t step = s->smoothing.step, area = step * step;
     s->grid = (struct grid){.scale = fwhm,
                             .step = step,
-                            .offset = s->smoothing.offset,
+                            .x = smoothing_centre(m->left, m->n_x),
+                            .y = smoothing_centre(m->top, m->n_y),
+                            .left = first_pixel(width, step, m->width),
+                            .top = first_pixel(height, step, m->height),
                             .variance = sigma * sigma,
                             .width = width,
                             .height = height,
@@ -79,9 +93,7 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
     s->detection.maps = (struct noise_sources){NULL, NULL};
     s->detection.keep_runs = true;
     s->detection.min_pixels = (detection->min_pixels + area - 1) / area;
-    s->detection.box = s->detection.step = 0;
     s->detection.beam_squared = 0;
-    choose_box(s, effective);
     return SRCFIND_OK;
 }
 

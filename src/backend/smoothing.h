@@ -10,13 +10,33 @@
 
 #include "backend/gaussian.h"
 
-/* Sample (i, j) is at pixel (step i + offset, step j + offset). */
+/* The samples begin in the middle of the image: those of a mirrored image are mirrored. A sample
+ * may be between two pixels, and may lie outside of the image, where it is blank. */
 struct smoothing {
-    int64_t step, offset;
+    int64_t step;
     int64_t width, height; /* samples */
-    int64_t radius;        /* of the kernel: it has 2 radius + 1 pixels along each axis */
-    float *kernel;         /* its values along an axis, whose sum is 1; symmetric */
+    /* The kernel of sample (i, j) has n_x x n_y pixels, from pixel (step i + left, step j + top)
+     * on; the sample is in its middle. */
+    int64_t left, top, n_x, n_y;
+    float *kernel_x, *kernel_y; /* its values along an axis, whose sum is 1; symmetric */
 };
+
+/* The place of sample 0 along an axis, in pixels; first, n: of the kernel. */
+EXACT_FUNCTION double smoothing_centre(int64_t first, int64_t n) {
+    return (double)first + (double)(n - 1) / 2;
+}
+
+/* A sample is blank where one of the one or two pixels in the middle of its kernel, along an axis,
+ * is blank or outside of the image: these are the pixels first + smoothing_low(n), and
+ * smoothing_high.
+ */
+EXACT_FUNCTION int64_t smoothing_low(int64_t n) {
+    return (n - 1) / 2;
+}
+
+EXACT_FUNCTION int64_t smoothing_high(int64_t n) {
+    return n / 2;
+}
 
 /* The model that is subtracted from the image before: the sum of Gaussians, in their order. The
  * Gaussians that reach cell i are gaussians[reaching[first[i]]] ... gaussians[reaching[first[i + 1]

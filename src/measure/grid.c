@@ -46,8 +46,8 @@ struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in
     const struct tensor sampled = tensor_inverse(&g->form);
     const struct tensor moments = grid_moments(grid, &sampled);
     return (struct gaussian){.peak = g->peak * step * step * area_of(&sampled) / area_of(&moments),
-                             .x = step * g->x + (double)grid->offset,
-                             .y = step * g->y + (double)grid->offset,
+                             .x = step * g->x + grid->x,
+                             .y = step * g->y + grid->y,
                              .form = tensor_inverse(&moments)};
 }
 

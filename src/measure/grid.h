@@ -5,11 +5,13 @@
 
 #include "backend/gaussian.h"
 
-/* Sample (i, j) is pixel (step i + offset, step j + offset), and stands for the step x step pixels
- * from (step i, step j) on. The kernel is a round Gaussian. */
+/* Sample (i, j) is at (step i + x, step j + y), in pixels, and stands for the step x step pixels
+ * from pixel (step i + left, step j + top) on. The kernel is a round Gaussian. */
 struct grid {
     double scale; /* FWHM of the kernel, in beams; 0: the image itself, whose step is 1 */
-    int64_t step, offset;
+    int64_t step;
+    double x, y;
+    int64_t left, top;
     double variance;       /* of the kernel along an axis, pixels^2 */
     int64_t width, height; /* of the image */
     struct tensor beam;    /* second moments of the image's beam, pixels^2; NaN without a beam */
@@ -32,15 +34,16 @@ struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samp
 /* A Gaussian of the samples in the image, at the image's resolution: its flux is the same. */
 struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in_samples);
 
-/* The first and the last pixel along an axis of n pixels that samples `first` to `last` stand for.
- */
-static inline int64_t grid_first(const struct grid *g, int64_t first) {
-    return g->step * first;
+/* The first and the last pixel along an axis of n pixels that samples `first` to `last` stand for;
+ * begin: left or top. */
+static inline int64_t grid_first(const struct grid *g, int64_t begin, int64_t first) {
+    const int64_t pixel = g->step * first + begin;
+    return pixel < 0 ? 0 : pixel;
 }
 
-static inline int64_t grid_last(const struct grid *g, int64_t last, int64_t n) {
-    const int64_t end = g->step * last + g->step - 1;
-    return g->scale > 0 && end >= n ? n - 1 : end;
+static inline int64_t grid_last(const struct grid *g, int64_t begin, int64_t last, int64_t n) {
+    const int64_t pixel = g->step * last + begin + g->step - 1;
+    return g->scale > 0 && pixel >= n ? n - 1 : pixel;
 }
 
 /* The area of the effective beam / that of the beam: values of the map's unit times this are per

@@ -55,10 +55,10 @@ bool labels_to_image(struct labels *labels, const struct grid *g) {
         return true;
     for (int64_t i = 0; ok && i < labels->n; i++) {
         const struct run *run = &labels->runs[i].run;
-        const int64_t end = grid_last(g, run->y, g->height);
-        for (int64_t y = grid_first(g, run->y); ok && y <= end; y++) {
-            const struct run in_image = {(int32_t)y, (int32_t)grid_first(g, run->x0),
-                                         (int32_t)grid_last(g, run->x1, g->width)};
+        const int64_t end = grid_last(g, g->top, run->y, g->height);
+        for (int64_t y = grid_first(g, g->top, run->y); ok && y <= end; y++) {
+            const struct run in_image = {(int32_t)y, (int32_t)grid_first(g, g->left, run->x0),
+                                         (int32_t)grid_last(g, g->left, run->x1, g->width)};
             ok = labels_add_run(&pixels, &in_image, labels->runs[i].label, (float)g->scale);
         }
     }

@@ -129,8 +129,8 @@ static void find_sources(struct division *d, const struct srcfind_source *rows, 
     for (int64_t i = 0; i < d->islands->n; i++) {
         const struct island *island = &d->islands->islands[i];
         const bool is_found = snr_of(d, island) >= d->threshold;
-        d->peaks[i] = (struct peak){.x = (double)(g->step * island->x_peak + g->offset),
-                                    .y = (double)(g->step * island->y_peak + g->offset),
+        d->peaks[i] = (struct peak){.x = (double)(g->step * island->x_peak) + g->x,
+                                    .y = (double)(g->step * island->y_peak) + g->y,
                                     .reach = is_found ? d->reach_of_found : d->reach,
                                     .island = i};
         d->nearness[i] = -INFINITY;

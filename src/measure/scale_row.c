@@ -1,7 +1,10 @@
 #include "measure/scale_row.h"
 
-static double to_pixel(const struct grid *g, double sample) {
-    return (double)g->step * sample + (double)g->offset;
+#include <math.h>
+
+/* The place of a sample along an axis, in pixels; first: that of sample 0. */
+static double to_pixel(const struct grid *g, double first, double sample) {
+    return (double)g->step * sample + first;
 }
 
 static struct tensor times(double factor, const struct tensor *t) {
@@ -11,13 +14,13 @@ static struct tensor times(double factor, const struct tensor *t) {
 static void turn_extent(const struct grid *g, struct srcfind_source *row) {
     if (row->n_pixels == SRCFIND_EMPTY)
         return;
-    row->x_min = grid_first(g, row->x_min);
-    row->y_min = grid_first(g, row->y_min);
-    row->x_max = grid_last(g, row->x_max, g->width);
-    row->y_max = grid_last(g, row->y_max, g->height);
-    row->x_peak = g->step * row->x_peak + g->offset;
-    row->y_peak = g->step * row->y_peak + g->offset;
-    /* samples at the upper edges stand for fewer pixels */
+    row->x_min = grid_first(g, g->left, row->x_min);
+    row->y_min = grid_first(g, g->top, row->y_min);
+    row->x_max = grid_last(g, g->left, row->x_max, g->width);
+    row->y_max = grid_last(g, g->top, row->y_max, g->height);
+    row->x_peak = (int64_t)floor(to_pixel(g, g->x, (double)row->x_peak));
+    row->y_peak = (int64_t)floor(to_pixel(g, g->y, (double)row->y_peak));
+    /* samples at the edges stand for fewer pixels */
     const int64_t box = (row->x_max - row->x_min + 1) * (row->y_max - row->y_min + 1);
     const int64_t n = g->step * g->step * row->n_pixels;
     row->n_pixels = n < box ? n : box;
@@ -28,8 +31,8 @@ static void turn_shape(const struct grid *g, struct pixel_shape *shape) {
     shape->position = times(step * step, &shape->position);
     shape->second = grid_moments(g, &shape->second);
     shape->has_beam_shape = false; /* it is the effective beam's */
-    shape->x_highest = to_pixel(g, shape->x_highest);
-    shape->y_highest = to_pixel(g, shape->y_highest);
+    shape->x_highest = to_pixel(g, g->x, shape->x_highest);
+    shape->y_highest = to_pixel(g, g->y, shape->y_highest);
     for (int i = 0; i < 4; i++)
         shape->error.to_pixels[i] *= step;
 }
@@ -48,8 +51,8 @@ void scale_row(const struct setting *s, struct srcfind_source *row, struct pixel
     if (g->scale == 0)
         return;
     row->scale = g->scale;
-    row->x = to_pixel(g, row->x);
-    row->y = to_pixel(g, row->y);
+    row->x = to_pixel(g, g->x, row->x);
+    row->y = to_pixel(g, g->y, row->y);
     row->e_x *= step;
     row->e_y *= step;
     turn_extent(g, row);

@@ -12,8 +12,8 @@
  * Always: each sum is one chain in float32, in the order of the kernel, so vectors, threads and a
  * device give the same bits. A sample whose pixel is blank is blank.
  *
- * Cost: one read; 2 x radius + 1 products a row and column of samples along x, and as many a sample
- * along y; memory for the ring: some band and kernel of rows, at the columns of samples. */
+ * Cost: one read; 8 sigma products a row and column of samples along x, and as many a sample along
+ * y; memory for the ring: some band and kernel of rows, at the columns of samples. */
 #include "measure/smooth.h"
 
 #include <stdlib.h>
@@ -36,36 +36,59 @@ static double kernel_at(double t, double sigma) {
     return exponent > -92 ? gaussian_exp(exponent) : 0;
 }
 
-/* The kernel's values, whose sum is 1. */
-static void fill_kernel(struct smoothing *s, double sigma) {
+/* Makes the n values of a kernel, whose sum is 1. */
+static float *make_kernel(int64_t n, double sigma) {
+    float *kernel = malloc((size_t)n * sizeof *kernel);
+    const double middle = (double)(n - 1) / 2;
     double sum = 0;
-    for (int64_t t = -s->radius; t <= s->radius; t++)
-        sum += kernel_at((double)t, sigma);
-    for (int64_t t = -s->radius; t <= s->radius; t++)
-        s->kernel[t + s->radius] = (float)(kernel_at((double)t, sigma) / sum);
+    for (int64_t t = 0; t < n; t++)
+        sum += kernel_at((double)t - middle, sigma);
+    for (int64_t t = 0; kernel && t < n; t++)
+        kernel[t] = (float)(kernel_at((double)t - middle, sigma) / sum);
+    return kernel;
 }
 
-bool smoothing_make(struct smoothing *s, double kernel, double effective, int64_t width,
-                    int64_t height) {
-    const double sigma = kernel / FIT_FWHM;
+/* The samples and the kernel along an axis of n pixels. */
+struct axis {
+    int64_t n_samples, first, n_kernel;
+};
+
+/* Places the samples around the middle of an axis. The kernel reaches 4 sigma from them. */
+static struct axis axis_of(int64_t n, int64_t step, int64_t multiple, double sigma) {
+    const int64_t radius = (int64_t)ceil(SMOOTHING_REACH * sigma), least = (n + step - 1) / step;
+    const int64_t n_samples = (least + multiple - 1) / multiple * multiple;
+    const int64_t twice = n - 1 - step * (n_samples - 1); /* the place of the first sample, x 2 */
+    const int64_t n_kernel = 2 * radius + (twice % 2 == 0 ? 1 : 2);
+    return (struct axis){n_samples, (twice - (n_kernel - 1)) / 2, n_kernel};
+}
+
+int64_t smoothing_step(double effective, int64_t width, int64_t height) {
     const int64_t shorter = width < height ? width : height;
     const int64_t step =
         (int64_t)(effective / SAMPLES_A_BEAM * (1 + 1e-6)); /* of a header's rounding */
-    *s = (struct smoothing){.step = step < 1         ? 1
-                                    : step < shorter ? step
-                                                     : shorter,
-                            .radius = (int64_t)ceil(SMOOTHING_REACH * sigma)};
-    s->offset = s->step / 2;
-    s->width = (width - s->offset + s->step - 1) / s->step;
-    s->height = (height - s->offset + s->step - 1) / s->step;
-    s->kernel = malloc((size_t)(2 * s->radius + 1) * sizeof *s->kernel);
-    if (s->kernel)
-        fill_kernel(s, sigma);
-    return s->kernel;
+    return step < 1 ? 1 : step < shorter ? step : shorter;
+}
+
+bool smoothing_make(struct smoothing *s, double kernel, int64_t step, int64_t multiple,
+                    int64_t width, int64_t height) {
+    const double sigma = kernel / FIT_FWHM;
+    const struct axis x = axis_of(width, step, multiple, sigma),
+                      y = axis_of(height, step, multiple, sigma);
+    *s = (struct smoothing){.step = step,
+                            .width = x.n_samples,
+                            .height = y.n_samples,
+                            .left = x.first,
+                            .top = y.first,
+                            .n_x = x.n_kernel,
+                            .n_y = y.n_kernel,
+                            .kernel_x = make_kernel(x.n_kernel, sigma),
+                            .kernel_y = make_kernel(y.n_kernel, sigma)};
+    return s->kernel_x && s->kernel_y;
 }
 
 void smoothing_clear(struct smoothing *s) {
-    free(s->kernel);
+    free(s->kernel_x);
+    free(s->kernel_y);
     *s = (struct smoothing){0};
 }
 
@@ -95,7 +118,7 @@ struct row_ring {
     int64_t size; /* rows in the ring: row y is y % size */
     float *sums, *weights;
     const float **row_weights; /* those of a row without a blank are `full` */
-    bool *is_blank;            /* of the pixels of samples */
+    bool *is_blank;            /* of the pixels in the middle of kernels */
     float *full;
 };
 
@@ -182,6 +205,11 @@ static enum srcfind_status read_band(struct smoother *m, struct error *error) {
 
 /* --- along x --- */
 
+/* Whether a pixel of a row is blank, or outside of the image. */
+static bool is_blank_at(const struct smoother *m, const float *pixels, int64_t x) {
+    return x < 0 || x >= m->width || isnan(pixels[x]);
+}
+
 static bool contains_blank(const float *pixels, int64_t n) {
     int32_t blank = 0;
     for (int64_t x = 0; x < n; x++)
@@ -194,8 +222,12 @@ static void convolve_one(const struct smoother *m, struct smoother_share *p, int
     const float *const pixels = m->band.pixels + (y * m->width - m->band.first);
     const int64_t slot = y % m->ring.size;
     const bool has_blank = contains_blank(pixels, m->width);
-    for (int64_t i = 0; i < s->width; i++)
-        m->ring.is_blank[slot * s->width + i] = isnan(pixels[s->step * i + s->offset]);
+    for (int64_t i = 0; i < s->width; i++) {
+        const int64_t first = s->step * i + s->left;
+        m->ring.is_blank[slot * s->width + i] =
+            is_blank_at(m, pixels, first + smoothing_low(s->n_x)) ||
+            is_blank_at(m, pixels, first + smoothing_high(s->n_x));
+    }
     m->ring.row_weights[slot] = has_blank ? m->ring.weights + slot * s->width : m->ring.full;
     if (!has_blank) {
         convolve_row(&p->convolver, pixels, m->width, m->ring.sums + slot * s->width);
@@ -219,29 +251,41 @@ static void convolve_rows(void *context, int i) {
 
 /* --- along y --- */
 
+/* Makes the samples of a row blank whose middle is blank in row y, or all where that is outside. */
+static void make_blank(const struct smoother *m, int64_t y, float *samples) {
+    const struct smoothing *s = m->smoothing;
+    const bool is_inside = y >= 0 && y < m->height;
+    const bool *is_blank = m->ring.is_blank + (is_inside ? y % m->ring.size * s->width : 0);
+    for (int64_t i = 0; i < s->width; i++)
+        samples[i] = !is_inside || is_blank[i] ? NAN : samples[i];
+}
+
 /* Makes row j of samples. */
 static void make_samples(const struct smoother *m, struct smoother_share *p, int64_t j) {
     const struct smoothing *s = m->smoothing;
-    const int64_t centre = s->step * j + s->offset;
+    const int64_t first = s->step * j + s->top;
     float *const samples = m->samples + (j - m->n_done) * s->width;
     bool is_inner = true;
-    for (int64_t t = 0; t < 2 * s->radius + 1; t++) {
-        const int64_t y = centre + t - s->radius;
+    for (int64_t t = 0; t < s->n_y; t++) {
+        const int64_t y = first + t;
         const bool is_inside = y >= 0 && y < m->height;
         p->rows[t] = is_inside ? row_of(m, m->ring.sums, y) : NULL;
         p->weights[t] = is_inside ? m->ring.row_weights[y % m->ring.size] : NULL;
         is_inner = is_inner && p->weights[t] == m->ring.full;
     }
-    p->convolver.sums(s, p->rows, s->width, samples);
+    p->convolver.sums(s->kernel_y, s->n_y, p->rows, s->width, samples);
     if (!is_inner || !p->has_inner)
-        p->convolver.sums(s, p->weights, s->width, is_inner ? p->inner : p->column_weights);
+        p->convolver.sums(s->kernel_y, s->n_y, p->weights, s->width,
+                          is_inner ? p->inner : p->column_weights);
     p->has_inner = p->has_inner || is_inner;
     const float *const weights = is_inner ? p->inner : p->column_weights;
-    const bool *is_blank = m->ring.is_blank + centre % m->ring.size * s->width;
-    for (int64_t i = 0; i < s->width; i++) {
-        samples[i] = is_blank[i] ? NAN : smoothing_sample(samples[i], weights[i]);
+    for (int64_t i = 0; i < s->width; i++)
+        samples[i] = smoothing_sample(samples[i], weights[i]);
+    make_blank(m, first + smoothing_low(s->n_y), samples);
+    if (s->n_y % 2 == 0)
+        make_blank(m, first + smoothing_high(s->n_y), samples);
+    for (int64_t i = 0; i < s->width; i++)
         p->n_samples += isfinite(samples[i]) != 0;
-    }
 }
 
 static enum srcfind_status make_rows(void *context, int i, struct error *error) {
@@ -262,7 +306,7 @@ static enum srcfind_status make_rows(void *context, int i, struct error *error) 
 /* The number of rows of samples that can be made once n_rows rows are convolved. */
 static int64_t count_ready(const struct smoother *m) {
     const struct smoothing *s = m->smoothing;
-    const int64_t most = m->n_rows - 1 - s->radius - s->offset;
+    const int64_t most = m->n_rows - s->n_y - s->top;
     const int64_t ready = most < 0 ? 0 : most / s->step + 1;
     return m->n_rows == m->height || ready > s->height ? s->height : ready;
 }
@@ -290,7 +334,7 @@ static enum srcfind_status smooth_band(struct smoother *m, struct error *error) 
 }
 
 static bool make_share(struct smoother *m, struct smoother_share *p) {
-    const size_t n_kernel = 2 * (size_t)m->smoothing->radius + 1;
+    const size_t n_kernel = (size_t)m->smoothing->n_y;
     p->values = malloc((size_t)m->width * sizeof *p->values);
     p->ones = malloc((size_t)m->width * sizeof *p->ones);
     p->rows = malloc(n_kernel * sizeof *p->rows);
@@ -313,7 +357,7 @@ static bool allocate(struct smoother *m) {
     const int64_t chunk = m->work->source->chunk_pixels;
     m->band.n_chunks = (BAND_PIXELS + chunk - 1) / chunk;
     const int64_t band_rows = m->band.n_chunks * chunk / m->width + 2;
-    m->ring.size = band_rows + 2 * s->radius + s->step + 1;
+    m->ring.size = band_rows + s->n_y + s->step;
     m->ring.size = m->ring.size < m->height ? m->ring.size : m->height;
     const int64_t n = m->width * m->height, band = m->band.n_chunks * chunk + m->width;
     m->band.pixels = arrays_allocate(band < n ? band : n, sizeof *m->band.pixels);
@@ -322,7 +366,9 @@ static bool allocate(struct smoother *m) {
     m->ring.row_weights = malloc((size_t)m->ring.size * sizeof *m->ring.row_weights);
     m->ring.is_blank = malloc((size_t)(m->ring.size * s->width) * sizeof *m->ring.is_blank);
     m->ring.full = malloc((size_t)s->width * sizeof *m->ring.full);
-    m->samples = arrays_allocate((m->ring.size / s->step + 1) * s->width, sizeof *m->samples);
+    const int64_t n_outside = s->height - m->height / s->step; /* rows of samples, at most */
+    m->samples =
+        arrays_allocate((m->ring.size / s->step + 2 + n_outside) * s->width, sizeof *m->samples);
     m->shares = calloc((size_t)m->n_shares, sizeof *m->shares);
     bool ok = m->band.pixels && m->ring.sums && m->ring.weights && m->ring.row_weights &&
               m->ring.is_blank && m->ring.full && m->samples && m->shares;

@@ -7,10 +7,15 @@
 #include "input/pixel_source.h"
 #include "measure/model.h"
 
-/* Makes the smoothing of an image with a kernel of FWHM `kernel` pixels, whose effective beam has
- * FWHM `effective`: there are five samples an effective beam. The caller clears the smoothing. */
-bool smoothing_make(struct smoothing *smoothing, double kernel, double effective, int64_t width,
-                    int64_t height);
+/* How far samples are apart, in pixels, if the effective beam has FWHM `effective`: there are five
+ * samples an effective beam. */
+int64_t smoothing_step(double effective, int64_t width, int64_t height);
+
+/* Makes the smoothing of an image with a kernel of FWHM `kernel` pixels. The number of samples
+ * along each axis is a multiple of `multiple`. The caller clears the smoothing, also after a
+ * failure. */
+bool smoothing_make(struct smoothing *smoothing, double kernel, int64_t step, int64_t multiple,
+                    int64_t width, int64_t height);
 void smoothing_clear(struct smoothing *smoothing);
 
 /* The image that is smoothed, and the function that takes its samples. */

@@ -112,7 +112,9 @@ def catalogues_of(arguments, path, folder):
     data, header = read(path)
     image, table = os.path.join(folder, "i.fits"), os.path.join(folder, "c.csv")
     write_turned(image, data, header, "")
-    search(arguments.srcfind, image, options + ["--save", "rms,background"], table)
+    # with --scales the map of the background would have that of scales, too
+    of_image = [option for option in options if not option.startswith("--scales")] + ["--fit"]
+    search(arguments.srcfind, image, of_image + ["--save", "rms,background"], table)
     noise = {kind: read(os.path.join(folder, "c.%s.fits" % kind)) for kind in ("rms", "background")}
     catalogues = []
     for how in ("",) + ORIENTATIONS:

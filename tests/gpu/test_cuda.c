@@ -441,7 +441,7 @@ static void failing_smoothing(void **state) {
     struct smoothing s;
     int n_failed = 0;
     (void)state;
-    assert_true(smoothing_make(&s, 20, 21, 300, 200));
+    assert_true(smoothing_make(&s, 20, 4, 1, 300, 200));
     for (int call = 1;; call++) {
         struct cuda *failing;
         struct detection_result result;

@@ -19,30 +19,41 @@ static float pixel_less(const struct picture *p, const struct gaussian *g, int n
     return isfinite(value) && isfinite(rest) ? rest : NAN;
 }
 
-/* The sum along row y around column x, and that of the kernel. */
+/* The sum along row y from column x on, and that of the kernel. */
 static void sum_row(const float *pixels, const struct picture *p, const struct smoothing *s,
                     int64_t x, int64_t y, float *sum, float *weight) {
     *sum = *weight = 0;
-    for (int64_t t = 0; t <= 2 * s->radius; t++) {
-        const int64_t at = x + t - s->radius;
+    for (int64_t t = 0; t < s->n_x; t++) {
+        const int64_t at = x + t;
         const bool is_inside = at >= 0 && at < p->width && y >= 0 && y < p->height;
         if (!is_inside || isnan(pixels[y * p->width + at]))
             continue;
-        *sum += s->kernel[t] * pixels[y * p->width + at];
-        *weight += s->kernel[t];
+        *sum += s->kernel_x[t] * pixels[y * p->width + at];
+        *weight += s->kernel_x[t];
     }
 }
 
+static bool is_blank_at(const float *pixels, const struct picture *p, double x, double y) {
+    return x < 0 || x >= p->width || y < 0 || y >= p->height ||
+           isnan(pixels[(int64_t)y * p->width + (int64_t)x]);
+}
+
+/* The sample whose kernel begins at (x, y). */
 static float sample_at(const float *pixels, const struct picture *p, const struct smoothing *s,
                        int64_t x, int64_t y) {
+    const double middle_x = (double)x + (double)(s->n_x - 1) / 2,
+                 middle_y = (double)y + (double)(s->n_y - 1) / 2;
     float sum = 0, weight = 0;
-    for (int64_t t = 0; t <= 2 * s->radius; t++) {
+    for (int64_t t = 0; t < s->n_y; t++) {
         float along, weight_along;
-        sum_row(pixels, p, s, x, y + t - s->radius, &along, &weight_along);
-        sum += s->kernel[t] * along;
-        weight += s->kernel[t] * weight_along;
+        sum_row(pixels, p, s, x, y + t, &along, &weight_along);
+        sum += s->kernel_y[t] * along;
+        weight += s->kernel_y[t] * weight_along;
     }
-    const bool is_blank = isnan(pixels[y * p->width + x]) || weight < 0.9F;
+    bool is_blank = weight < 0.9F;
+    for (int k = 0; k < 4; k++)
+        is_blank = is_blank || is_blank_at(pixels, p, k & 1 ? ceil(middle_x) : floor(middle_x),
+                                           k & 2 ? ceil(middle_y) : floor(middle_y));
     return is_blank || !isfinite(sum / weight) ? NAN : sum / weight;
 }
 
@@ -55,8 +66,8 @@ float *smooth_plainly(const struct picture *p, const struct smoothing *s,
     for (int64_t i = 0; i < (int64_t)p->width * p->height; i++)
         pixels[i] = pixel_less(p, gaussians, n, i % p->width, i / p->width);
     for (int64_t i = 0; i < s->width * s->height; i++)
-        samples[i] = sample_at(pixels, p, s, s->step * (i % s->width) + s->offset,
-                               s->step * (i / s->width) + s->offset);
+        samples[i] = sample_at(pixels, p, s, s->step * (i % s->width) + s->left,
+                               s->step * (i / s->width) + s->top);
     free(pixels);
     return samples;
 }
@@ -74,8 +85,12 @@ struct gaussian random_gaussian(struct random *r, int width, int height) {
 
 struct smoothing random_smoothing(struct random *r, int width, int height) {
     const double kernel = 0.5 + 40 * pow(random_unit(r), 3);
+    const int64_t step = smoothing_step(kernel + 5 * random_unit(r), width, height);
+    const int multiple = random_below(r, 3) ? 1 : 1 + random_below(r, 9);
     struct smoothing smoothing;
-    assert_true(smoothing_make(&smoothing, kernel, kernel + 5 * random_unit(r), width, height));
+    assert_true(smoothing_make(&smoothing, kernel, step, multiple, width, height));
+    assert_int_equal(smoothing.width % multiple, 0);
+    assert_int_equal(smoothing.height % multiple, 0);
     return smoothing;
 }
 

@@ -11,7 +11,8 @@
  * + 24) / 4 = 44 samples. The rms is 1. */
 static const struct grid grid = {.scale = 2,
                                  .step = 2,
-                                 .offset = 1,
+                                 .x = 1,
+                                 .y = 1,
                                  .variance = 12,
                                  .width = 400,
                                  .height = 400,

@@ -82,7 +82,7 @@ static void in_bands(void **state) {
     const struct gaussian g = random_gaussian(&r, WIDTH, HEIGHT);
     int64_t n_samples;
     (void)state;
-    assert_true(smoothing_make(&s, 30, 32, WIDTH, HEIGHT));
+    assert_true(smoothing_make(&s, 30, 6, 25, WIDTH, HEIGHT));
     float *plain = smooth_plainly(&picture, &s, &g, 1);
     for (int n_threads = 1; n_threads <= 4; n_threads += 3) {
         float *found = smooth_all(&source->source, &s, &g, 1, unit_threads(n_threads), &n_samples);
@@ -108,13 +108,13 @@ static void a_gaussian_stays_one(void **state) {
         picture.pixels[i] =
             (float)exp(-0.5 * (pow(i % SIDE - 100, 2) + pow(i / SIDE - 90, 2)) / (sigma * sigma));
     struct memory_source *source = memory_source_make(&picture, 1000, false, true);
-    assert_true(smoothing_make(&s, kernel * FIT_FWHM, hypot(sigma, kernel) * FIT_FWHM, SIDE, SIDE));
-    assert_int_equal(s.step, 4);
+    assert_int_equal(smoothing_step(hypot(sigma, kernel) * FIT_FWHM, SIDE, SIDE), 4);
+    assert_true(smoothing_make(&s, kernel * FIT_FWHM, 4, 1, SIDE, SIDE));
     float *found = smooth_all(&source->source, &s, NULL, 0, unit_threads(1), &n_samples);
     const double wide = sigma * sigma + kernel * kernel, peak = sigma * sigma / wide;
     for (int64_t i = 0; i < s.width * s.height; i++) {
-        const double x = (double)(s.step * (i % s.width) + s.offset - 100);
-        const double y = (double)(s.step * (i / s.width) + s.offset - 90);
+        const double x = (double)(s.step * (i % s.width)) + smoothing_centre(s.left, s.n_x) - 100;
+        const double y = (double)(s.step * (i / s.width)) + smoothing_centre(s.top, s.n_y) - 90;
         const double expected = peak * exp(-0.5 * (x * x + y * y) / wide);
         assert_true(isnan(found[i]) || fabs((double)found[i] - expected) < 2e-4 * peak);
     }
@@ -122,6 +122,27 @@ static void a_gaussian_stays_one(void **state) {
     smoothing_clear(&s);
     memory_source_free(source);
     picture_free(&picture);
+}
+
+/* Samples are around the middle of the image, whatever its sides and the step are. */
+static void in_the_middle(void **state) {
+    (void)state;
+    for (int64_t n = 1; n < 40; n++)
+        for (int64_t step = 1; step <= n; step++)
+            for (int64_t multiple = 1; multiple < 6; multiple++) {
+                struct smoothing s;
+                assert_true(smoothing_make(&s, 5, step, multiple, n, n + 1));
+                const double first = smoothing_centre(s.left, s.n_x),
+                             last = first + (double)(step * (s.width - 1));
+                assert_true(first + last == (double)(n - 1));
+                assert_true(2 * smoothing_centre(s.top, s.n_y) + (double)(step * (s.height - 1)) ==
+                            (double)n);
+                assert_in_range(s.width * step, n, n + step * multiple);
+                assert_int_equal(s.width % multiple, 0);
+                for (int64_t t = 0; t < s.n_x; t++)
+                    assert_true(s.kernel_x[t] == s.kernel_x[s.n_x - 1 - t]);
+                smoothing_clear(&s);
+            }
 }
 
 static const uint32_t *read_nothing(void *state, int64_t first, int64_t count, uint32_t *buffer,
@@ -141,7 +162,7 @@ static void an_error_of_reading(void **state) {
     int64_t n_samples;
     (void)state;
     assert_true(model_make(&model, NULL, 0, &box));
-    assert_true(smoothing_make(&s, 5, 7, 50, 50));
+    assert_true(smoothing_make(&s, 5, 1, 1, 50, 50));
     const struct smooth_work work = {&s, &source, &model, put, NULL};
     assert_int_equal(smooth(&work, unit_threads(3), &n_samples, &error), SRCFIND_ERROR_INPUT);
     assert_string_equal(error.text, "the disk is gone");
@@ -151,9 +172,8 @@ static void an_error_of_reading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_in_the_plainest_way),
-        cmocka_unit_test(in_bands),
-        cmocka_unit_test(a_gaussian_stays_one),
+        cmocka_unit_test(as_in_the_plainest_way), cmocka_unit_test(in_bands),
+        cmocka_unit_test(a_gaussian_stays_one),   cmocka_unit_test(in_the_middle),
         cmocka_unit_test(an_error_of_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
