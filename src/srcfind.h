@@ -248,11 +248,11 @@ struct srcfind_source {
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr; /* with the option fit */
     double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
-    double scale_background;     /* of a row of a scale: below it, in map units. In no column. */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
     double reference_frequency;              /* Hz */
     double reference_flux;                   /* Jy */
+    double scale_background; /* of a row of a scale: below it, in map units. In no column. */
 };
 
 enum srcfind_flags {
@@ -578,7 +578,8 @@ SRCFIND_API const char *srcfind_merge_message(const struct srcfind_merge *merge)
  *   islands            the Isl_id of each pixel, or 0
  *   sources            its Source_id, or 0; needs the option deblend or fit
  *   model              the sum of the fitted Gaussians; needs the option fit
- *   residual           value - background - model; needs the option fit
+ *   residual           value - background - model; needs the option fit. With the option scales
+ *                      background and residual have another background where sources of scales are
  *   mask               1 in islands of positive sources, else 0, as the options mask-dilate and
  *                      mask-fill shape it
  *   picture            the image with an ellipse around each source; needs cairo, can only be saved

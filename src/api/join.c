@@ -7,6 +7,111 @@
 #include "common/arrays.h"
 #include "measure/setting.h"
 
+/* --- some of the sources --- */
+
+/* New numbers of rows and islands, from 1; 0: left out. */
+struct numbers {
+    int64_t *of_row, *of_island;
+};
+
+static bool number(const struct sources *s, const bool *keeps, struct numbers *numbers) {
+    const int64_t n_islands = s->n > 0 ? s->rows[s->n - 1].island_id : 0;
+    int64_t n = 0, last = 0, n_kept = 0;
+    numbers->of_row = calloc((size_t)s->n + 1, sizeof *numbers->of_row);
+    numbers->of_island = calloc((size_t)n_islands + 1, sizeof *numbers->of_island);
+    if (!numbers->of_row || !numbers->of_island)
+        return false;
+    for (int64_t i = 0; i < s->n; i++) {
+        if (!keeps[i])
+            continue;
+        numbers->of_row[i] = ++n;
+        n_kept += s->rows[i].island_id != last;
+        last = s->rows[i].island_id;
+        numbers->of_island[last - 1] = n_kept;
+    }
+    return true;
+}
+
+/* Keeps the labels that have new numbers. */
+static void renumber_labels(struct labels *labels, const int64_t *numbers) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < labels->n; i++) {
+        struct labelled_run run = labels->runs[i];
+        run.label = run.label > 0 ? (int32_t)numbers[run.label - 1] : 0;
+        if (run.label > 0)
+            labels->runs[n++] = run;
+    }
+    labels->n = n;
+}
+
+/* Keeps the Gaussians of these rows. A row without a fit has none. */
+static void keep_gaussians(struct sources *s, const bool *keeps) {
+    int64_t n = 0, from = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        const bool is_fitted = !(s->rows[i].flags & SRCFIND_FLAG_NOT_FITTED);
+        for (int64_t k = 0; is_fitted && k < s->rows[i].n_gaussians; k++, from++)
+            if (keeps[i])
+                s->gaussians[n++] = s->gaussians[from];
+    }
+    s->n_gaussians = n;
+}
+
+/* Keeps rows that have new numbers. Returns how many. */
+static int64_t renumber_rows(struct srcfind_source *rows, int64_t n_rows,
+                             const struct numbers *numbers) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < n_rows; i++) {
+        struct srcfind_source row = rows[i];
+        row.id = numbers->of_row[row.id - 1];
+        row.island_id = numbers->of_island[row.island_id - 1];
+        if (row.id > 0)
+            rows[n++] = row;
+    }
+    return n;
+}
+
+/* Keeps some of the rows, with their Gaussians and labels, and numbers them and their islands. */
+static bool keep(struct sources *s, const bool *keeps) {
+    struct numbers numbers = {NULL, NULL};
+    const bool ok = number(s, keeps, &numbers);
+    if (ok) {
+        keep_gaussians(s, keeps);
+        renumber_labels(&s->labels[LABEL_ISLANDS], numbers.of_island);
+        renumber_labels(&s->labels[LABEL_SOURCES], numbers.of_row);
+        s->n_parts = renumber_rows(s->parts, s->n_parts, &numbers);
+        s->n = renumber_rows(s->rows, s->n, &numbers);
+    }
+    free(numbers.of_row);
+    free(numbers.of_island);
+    return ok;
+}
+
+bool keep_certain(struct sources *s) {
+    static const int64_t both = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL;
+    bool *keeps = arrays_allocate(s->n, sizeof *keeps);
+    for (int64_t i = 0; keeps && i < s->n; i++)
+        keeps[i] = (s->rows[i].flags & both) != both;
+    const bool ok = keeps && keep(s, keeps);
+    free(keeps);
+    return ok;
+}
+
+/* --- what joins --- */
+
+/* Whether a row of a scale is the rest of a source: near it, with more flux than its error, and
+ * with less than the source has. */
+static bool is_rest(const struct srcfind_source *row, const struct srcfind_source *source,
+                    double reach) {
+    const bool has_pixels = source->n_pixels != SRCFIND_EMPTY;
+    const double left = has_pixels ? (double)source->x_min : source->x,
+                 right = has_pixels ? (double)source->x_max : source->x,
+                 below = has_pixels ? (double)source->y_min : source->y,
+                 above = has_pixels ? (double)source->y_max : source->y;
+    return !(row->flags & SRCFIND_FLAG_NOT_FITTED) && row->x >= left - reach &&
+           row->x <= right + reach && row->y >= below - reach && row->y <= above + reach &&
+           row->total_flux > row->e_total_flux && row->total_flux < source->total_flux;
+}
+
 /* The rows that are added, in the order of the sources that they join. */
 struct joining {
     int64_t source; /* from 0 */
@@ -45,6 +150,7 @@ static void put_parts(struct sources *s, const struct srcfind_source *row,
         part->island_id = source->island_id;
         part->s_code[0] = 'M';
         part->n_gaussians = SRCFIND_EMPTY;
+        part->flags &= ~(int64_t)SRCFIND_FLAG_SINGLE_PIXEL;
         if (is_one)
             setting_empty_pixels(part);
     }
@@ -65,49 +171,66 @@ static void join_source(struct sources *s, int64_t i, const struct srcfind_sourc
     }
 }
 
-/* Sets where the Gaussians of each row begin in the rows of Gaussians, and lists the rows that have
- * a fit. Returns how many these are. */
-static int64_t list_joining(const struct sources *more, const int64_t *source,
-                            struct joining *joining, int64_t *first_part) {
-    int64_t n = 0, part = 0;
+/* Sets where the Gaussians of each row begin in the rows of Gaussians, and lists the rows by
+ * source. target: the source of each row. */
+static void list_joining(const struct sources *more, const int64_t *target, struct joining *joining,
+                         int64_t *first_part) {
+    int64_t part = 0;
     for (int64_t i = 0; i < more->n; i++) {
-        const struct srcfind_source *row = &more->rows[i];
         first_part[i] = part;
-        part += row->n_gaussians > 1 ? row->n_gaussians : 0;
-        if (!(row->flags & SRCFIND_FLAG_NOT_FITTED))
-            joining[n++] = (struct joining){source[row->island_id - 1], row};
+        part += more->rows[i].n_gaussians > 1 ? more->rows[i].n_gaussians : 0;
+        joining[i] = (struct joining){target[i], &more->rows[i]};
     }
-    qsort(joining, (size_t)n, sizeof *joining, by_source);
-    return n;
+    qsort(joining, (size_t)more->n, sizeof *joining, by_source);
 }
 
-static bool join(struct sources *s, const struct sources *more, const struct joining *joining,
-                 int64_t n, const int64_t *first_part) {
+/* Adds rows of Gaussians, and fluxes. target: the source of each row. */
+static bool join(struct sources *s, const struct sources *more, const int64_t *target,
+                 struct joining *joining, int64_t *first_part) {
     struct srcfind_source *const before = s->parts;
     const struct srcfind_source *part = before;
-    int64_t most = s->n_parts + n + more->n_parts;
-    for (int64_t k = 0; k < n; k++)
+    int64_t most = s->n_parts + more->n + more->n_parts;
+    list_joining(more, target, joining, first_part);
+    for (int64_t k = 0; k < more->n; k++)
         most += s->rows[joining[k].source].n_gaussians == 1;
     s->parts = arrays_allocate(most, sizeof *s->parts);
     s->n_parts = 0;
     for (int64_t i = 0, k = 0; s->parts && i < s->n; i++) {
         const int64_t several = s->rows[i].n_gaussians > 1 ? s->rows[i].n_gaussians : 0;
-        join_source(s, i, part, joining, n, &k, more, first_part);
+        join_source(s, i, part, joining, more->n, &k, more, first_part);
         part += several;
     }
     free(before);
     return s->parts;
 }
 
-bool join_sources(struct sources *sources, const struct sources *more, const int64_t *source) {
+/* Keeps the rows that are the rest of the source that their island joins. Sets the source of each.
+ */
+static bool keep_rests(const struct sources *s, struct sources *more, const int64_t *source,
+                       double reach, int64_t *target) {
+    bool *keeps = arrays_allocate(more->n, sizeof *keeps);
+    int64_t n = 0;
+    for (int64_t i = 0; keeps && i < more->n; i++) {
+        const int64_t its = source[more->rows[i].island_id - 1];
+        keeps[i] = is_rest(&more->rows[i], &s->rows[its], reach);
+        if (keeps[i])
+            target[n++] = its;
+    }
+    const bool ok = keeps && keep(more, keeps);
+    free(keeps);
+    return ok;
+}
+
+bool join_sources(struct sources *sources, struct sources *more, const int64_t *source,
+                  double reach) {
     struct joining *joining = arrays_allocate(more->n, sizeof *joining);
     int64_t *first_part = arrays_allocate(more->n, sizeof *first_part);
-    bool ok = joining && first_part && sources_append_gaussians(sources, more);
-    if (ok) {
-        const int64_t n = list_joining(more, source, joining, first_part);
-        ok = join(sources, more, joining, n, first_part);
-    }
+    int64_t *target = arrays_allocate(more->n, sizeof *target);
+    const bool ok =
+        joining && first_part && target && keep_rests(sources, more, source, reach, target) &&
+        sources_append_gaussians(sources, more) && join(sources, more, target, joining, first_part);
     free(joining);
     free(first_part);
+    free(target);
     return ok;
 }

@@ -237,13 +237,13 @@ static void note_unmeasured(FILE *stream, const struct result *r) {
     const double next = unmeasured_next_scale(r);
     if (isinf(next))
         note(stream,
-             "some %.0f%% of the emission is in the background, and in no row: it is too wide for "
-             "a scale that fits into the image",
+             "some %.0f%% of the emission is in the background, and in no row: no scale that "
+             "fits into the image takes it; --save background shows where it is",
              100 * share);
     else
         note(stream,
-             "some %.0f%% of the emission is in the background, and in no row: a scale of %g beams "
-             "more in --scales may take it",
+             "some %.0f%% of the emission is in the background, and in no row: adding a scale of "
+             "%g beams to --scales may take it; --save background shows where it is",
              100 * share, next);
 }
 

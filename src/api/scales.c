@@ -26,11 +26,6 @@
 /* Width of the boxes of local noise: in effective beams, and at least in samples. */
 enum { BEAMS_A_BOX = 15, LEAST_SAMPLES = 8 };
 
-/* FWHM of the round Gaussian that has the area of a Gaussian with these moments, in pixels. */
-static double fwhm_of(const struct tensor *t) {
-    return FIT_FWHM * sqrt(sqrt(tensor_determinant(t)));
-}
-
 /* Chooses boxes of local noise for samples that are `step` pixels apart; none if the image is too
  * small. */
 static void choose_box(struct scale *s, double effective, int64_t step, int64_t width,
@@ -38,21 +33,22 @@ static void choose_box(struct scale *s, double effective, int64_t step, int64_t 
     const int64_t shorter = width < height ? width : height;
     const double wanted = BEAMS_A_BOX * effective / (double)step;
     const int64_t most = (shorter + step - 1) / step / 2;
-    const int64_t box = wanted < (double)most ? (int64_t)wanted : most;
-    s->detection.step = box < LEAST_SAMPLES ? 0 : box / STEPS_A_BOX;
-    s->detection.box = s->detection.step * STEPS_A_BOX;
+    const int64_t box =
+        (wanted < (double)most ? (int64_t)wanted : most) / STEPS_A_BOX * STEPS_A_BOX;
+    s->detection.box = box < LEAST_SAMPLES ? 0 : box;
+    s->detection.step = s->detection.box / STEPS_A_BOX;
 }
 
-/* The first pixel that samples stand for, along an axis of n pixels: they are around its middle.
- * Where half a pixel is left, samples stand for the pixels below. */
-static int64_t first_pixel(int64_t n, int64_t step, int64_t n_samples) {
-    return (int64_t)floor((double)(n - step * n_samples) / 2);
+/* The first pixel that samples stand for along an axis, the first of which is at `place`. Where
+ * half a pixel is left, samples stand for the pixels below. */
+static int64_t first_pixel(double place, int64_t step) {
+    return (int64_t)floor(place - (double)(step - 1) / 2);
 }
 
 bool scale_is_too_wide(double fwhm, const struct tensor *beam,
                        const struct srcfind_image *metadata) {
     const int64_t width = metadata->width, height = metadata->height;
-    return fwhm * fwhm_of(beam) > (double)(width < height ? width : height) / 2;
+    return fwhm * beam_frame_fwhm(beam) > (double)(width < height ? width : height) / 2;
 }
 
 enum srcfind_status scale_make(struct scale *s, double fwhm, const struct options *options,
@@ -66,9 +62,9 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
         return status;
     const int64_t width = metadata->width, height = metadata->height;
     const struct tensor beam = beam_frame_moments(&frame);
-    const double kernel = fwhm * fwhm_of(&beam), sigma = kernel / FIT_FWHM;
+    const double kernel = fwhm * beam_frame_fwhm(&beam), sigma = kernel / FIT_FWHM;
     const struct tensor wide = {beam.xx + sigma * sigma, beam.yy + sigma * sigma, beam.xy};
-    const double effective = fwhm_of(&wide);
+    const double effective = beam_frame_fwhm(&wide);
     s->is_left_out = scale_is_too_wide(fwhm, &beam, metadata);
     if (s->is_left_out)
         return SRCFIND_OK;
@@ -82,8 +78,8 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
                             .step = step,
                             .x = smoothing_centre(m->left, m->n_x),
                             .y = smoothing_centre(m->top, m->n_y),
-                            .left = first_pixel(width, step, m->width),
-                            .top = first_pixel(height, step, m->height),
+                            .left = first_pixel(smoothing_centre(m->left, m->n_x), step),
+                            .top = first_pixel(smoothing_centre(m->top, m->n_y), step),
                             .variance = sigma * sigma,
                             .width = width,
                             .height = height,

@@ -6,7 +6,8 @@
  *    the measured image is found first: both reads add their blank pixels to the common bitmap.
  * 3. Rows are made of the islands (sources.c), with the pixels of the measured image.
  * 4. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
- *    its samples are views of their own. With two images each has its own Gaussians.
+ *    its samples are views of their own. With two images each has its own Gaussians. Its islands
+ *    are sources, join sources that were found before, or are neither (scale_islands.h).
  *
  * An image is read once for the clip, twice for what is left out of the boxes of local noise, once
  * for its nodes, once for islands between the nodes, once for the pixels of islands, and once for
@@ -155,14 +156,14 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
 
 /* Makes rows of the islands. If their pixels are not needed again, the device is given back first.
  */
-static enum srcfind_status make_rows(struct backend_search *b, struct views *views,
+static enum srcfind_status make_rows(struct backend_search *b, struct views *views, unsigned labels,
                                      struct sources *sources) {
     const struct search *s = b->search;
     if (b->positions)
         return measure_at(b, sources);
     if (!views_need_pixels(views, s->options))
         give_context(b);
-    return sources_make(views, s->options, &b->calls, s->labels, sources);
+    return sources_make(views, s->options, &b->calls, labels, sources);
 }
 
 /* Fits the islands in the image for detection, and keeps the Gaussians for the next scale. The
@@ -176,16 +177,16 @@ static enum srcfind_status fit_other(struct backend_search *b, const struct view
     return status;
 }
 
-/* Makes rows of the islands of the views. has_next: another scale is searched afterwards, and the
- * Gaussians are subtracted from it. */
+/* Makes rows of the islands of the views, with these kinds of labels. has_next: another scale is
+ * searched afterwards, and the Gaussians are subtracted from it. */
 static enum srcfind_status make_and_keep(struct backend_search *b, struct views *views,
-                                         bool has_next, struct sources *sources) {
+                                         unsigned labels, bool has_next, struct sources *sources) {
     const double start = clock_seconds();
     enum srcfind_status status = SRCFIND_OK;
     if (views->are_two && has_next)
         status = fit_other(b, &views->other);
     if (status == SRCFIND_OK)
-        status = make_rows(b, views, sources);
+        status = make_rows(b, views, labels, sources);
     if (status == SRCFIND_OK && has_next && !sources_append_gaussians(&b->in_measured, sources))
         status = error_memory(b->calls.error, "fitting sources");
     b->search->report->timings.measure += clock_seconds() - start;
@@ -203,11 +204,15 @@ static enum srcfind_status add_kind(struct backend_search *b, struct views *samp
     segments_clear(&detect_view->result.segments);
     detect_view->result.segments = islands->segments;
     islands->segments = (struct segments){0};
-    enum srcfind_status status = make_and_keep(b, samples, has_next, &sources);
-    const bool ok = kind == ISLAND_IS_SOURCE ? sources_append(all, &sources)
-                    : kind == ISLAND_JOINS   ? join_sources(all, &sources, islands->source)
-                                             : true;
-    if (status == SRCFIND_OK && !ok)
+    const unsigned labels = kind == ISLAND_IS_SOURCE ? b->search->labels : 0;
+    enum srcfind_status status = make_and_keep(b, samples, labels, has_next, &sources);
+    bool ok = true;
+    if (status == SRCFIND_OK && kind == ISLAND_IS_SOURCE)
+        ok = keep_certain(&sources) && sources_append(all, &sources);
+    else if (status == SRCFIND_OK && kind == ISLAND_JOINS)
+        ok = join_sources(all, &sources, islands->source,
+                          scale_islands_reach(samples->measure.grid));
+    if (!ok)
         status = error_memory(b->calls.error, "adding the sources of a scale");
     sources_clear(&sources);
     return status;
@@ -243,7 +248,7 @@ static enum srcfind_status search_samples(struct backend_search *b, struct views
     enum srcfind_status status = detect(b, samples);
     if (status == SRCFIND_OK)
         status = divide_islands(b, samples, threshold, kinds);
-    for (int kind = 0; status == SRCFIND_OK && kind < ISLAND_IS_NOISE; kind++) {
+    for (int kind = 0; status == SRCFIND_OK && kind < SCALE_ISLANDS; kind++) {
         const bool is_needed = kind != ISLAND_IS_DOUBT || has_next;
         set_threshold(samples, kind == ISLAND_JOINS ? beside : threshold);
         if (is_needed && kinds[kind].segments.n > 0)
@@ -339,7 +344,7 @@ static enum srcfind_status search_all(struct backend_search *b) {
     const int n = b->positions ? 0 : s->options->scales.n;
     enum srcfind_status status = detect(b, views);
     if (status == SRCFIND_OK)
-        status = make_and_keep(b, views, n > 0, s->sources);
+        status = make_and_keep(b, views, s->labels, n > 0, s->sources);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))

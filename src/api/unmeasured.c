@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "api/scales.h"
+#include "measure/beam_frame.h"
 #include "output/wide_background.h"
 
 /* The background counts where it differs from the median of the image by so many rms: the median of
@@ -44,7 +46,8 @@ bool unmeasured_find(double to_flux, struct result *r) {
         r->quality.measured = 0;
     }
     for (int64_t i = 0; ok && i < r->sources.n - r->sources.n_negative; i++)
-        r->quality.measured += r->sources.rows[i].total_flux;
+        if (!(r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED))
+            r->quality.measured += r->sources.rows[i].total_flux;
     wide_background_clear(&wide);
     return ok;
 }
@@ -52,7 +55,7 @@ bool unmeasured_find(double to_flux, struct result *r) {
 double unmeasured_next_scale(const struct result *r) {
     const struct srcfind_image *image = &r->image;
     const double next = 2 * r->options.scales.fwhm[r->options.scales.n - 1];
-    const double kernel = next * sqrt(image->beam.major * image->beam.minor / image->pixel_area);
-    const int64_t shorter = image->width < image->height ? image->width : image->height;
-    return next > MOST_SCALE || kernel > (double)shorter / 2 ? INFINITY : next;
+    const double square = image->beam.major * image->beam.minor / image->pixel_area;
+    const struct tensor beam = {square / (FIT_FWHM * FIT_FWHM), square / (FIT_FWHM * FIT_FWHM), 0};
+    return next > MOST_SCALE || scale_is_too_wide(next, &beam, image) ? INFINITY : next;
 }

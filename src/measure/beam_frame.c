@@ -64,3 +64,7 @@ double beam_frame_margin(const struct fit_frame *frame, int64_t n) {
     const bool is_wide = frame->has_beam && (double)n > WIDE_AREAS * area;
     return fmax((is_wide ? WIDE_MARGIN : MARGIN) * fwhm, 1) * (1 + 1e-6);
 }
+
+double beam_frame_fwhm(const struct tensor *moments) {
+    return FIT_FWHM * sqrt(sqrt(tensor_determinant(moments)));
+}

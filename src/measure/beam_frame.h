@@ -27,4 +27,7 @@ struct tensor beam_frame_moments(const struct fit_frame *frame);
  * it, however WCSLIB rounds. Without a beam nothing is wide. */
 double beam_frame_margin(const struct fit_frame *frame, int64_t n);
 
+/* FWHM of the round Gaussian that has the area of a Gaussian with these second moments. */
+double beam_frame_fwhm(const struct tensor *moments);
+
 #endif

@@ -51,8 +51,17 @@ struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in
                              .form = tensor_inverse(&moments)};
 }
 
+/* The second moments of the effective beam, pixels^2. */
+static struct tensor effective_beam(const struct grid *g) {
+    return (struct tensor){g->beam.xx + g->variance, g->beam.yy + g->variance, g->beam.xy};
+}
+
+double grid_fwhm(const struct grid *grid) {
+    const struct tensor effective = effective_beam(grid);
+    return beam_frame_fwhm(&effective);
+}
+
 double grid_unit(const struct grid *grid) {
-    const struct tensor effective = {grid->beam.xx + grid->variance, grid->beam.yy + grid->variance,
-                                     grid->beam.xy};
+    const struct tensor effective = effective_beam(grid);
     return grid->scale == 0 ? 1 : area_of(&effective) / area_of(&grid->beam);
 }

@@ -46,6 +46,9 @@ static inline int64_t grid_last(const struct grid *g, int64_t begin, int64_t las
     return g->scale > 0 && pixel >= n ? n - 1 : pixel;
 }
 
+/* FWHM of the round Gaussian that has the area of the effective beam, in pixels of the image. */
+double grid_fwhm(const struct grid *grid);
+
 /* The area of the effective beam / that of the beam: values of the map's unit times this are per
  * effective beam. 1 for the image itself. */
 double grid_unit(const struct grid *grid);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "measure/beam_frame.h"
 #include "measure/island_sums.h"
 #include "measure/setting.h"
 #include "measure/uncertainty.h"
@@ -15,65 +16,84 @@
  * interferometer one in twenty is then false; with the threshold alone it is one in seven. */
 static const double CERTAIN = 6, HIGH = 1.6, WIDE = 2;
 
-/* Beside a source an island must have this share of the threshold. */
+/* Beside a source an island must have this share of the threshold. With 0.7 twice as many sources
+ * would get flux that is not theirs. */
 static const double BESIDE = 0.8;
 
-/* How far beside: the peak of the island is in the box of the source's pixels, or this share of an
- * effective beam around it; or where it is as high as the threshold, so many beams. With 0.8 and
- * 0.5 one row in a hundred is lifted by more than 2 errors where nothing is; with 0.7 and 0.5 two.
+/* How far the peak of an island may be from the box of a source's pixels: in effective beams, and
+ * in beams. It joins a source within either, and is alone where there is none within so many beams.
  */
-static const double NEAR = 0.5, NEAR_FOUND = 1.5;
+static const double EFFECTIVE_BEAMS = 0.5, BEAMS = 1.5;
 
 double scale_islands_threshold(const struct detection *d) {
     return fmin(fmax(BESIDE * d->threshold, d->island), d->threshold);
 }
 
-/* The highest sample of an island, in pixels of the image, and how far from it a source may be. */
-struct peak {
-    double x, y, reach;
-    int64_t island;
+/* What is known of an island. Its place is that of its highest sample, in pixels of the image. */
+struct about {
+    double x, y, snr;
+    double nearness; /* of the source that it joins */
+    int64_t source;  /* that source, from 0; -1: none is near that has a fit */
+    bool is_alone;
+    enum scale_island kind;
 };
 
-/* What is known of the islands while they are divided. */
+/* What is known while islands are divided. */
 struct division {
     const struct setting *setting;
     double threshold;
-    double sigma;                 /* of the effective beam, pixels */
-    double reach, reach_of_found; /* how far from a source an island may be, in pixels */
+    double sigma;       /* of the effective beam, pixels */
+    double reach, near; /* within which an island joins a source, and is not alone, in pixels */
     const struct segments *islands;
-    struct peak *peaks; /* in the order of y */
-    double *nearness;   /* of the source that each island is beside */
-    int64_t *source;    /* that source, from 0; or one of these: */
+    struct about *about; /* each island */
+    int64_t *by_y;       /* the islands in the order of y */
 };
 
-/* There is no source beside an island, or none that has a fit, and could be joined. */
-enum { NO_SOURCE = -1, NO_FITTED_SOURCE = -2 };
-
 /* The noise at the highest sample of an island. */
-static struct noise_at noise_of(const struct division *d, const struct island *island) {
-    return noise_map_at(d->setting->noise, island->x_peak, island->y_peak);
+static struct noise_at noise_of(const struct setting *s, const struct island *island) {
+    return noise_map_at(s->noise, island->x_peak, island->y_peak);
 }
 
 /* The height of an island, in rms. */
-static double snr_of(const struct division *d, const struct island *island) {
-    const struct noise_at at = noise_of(d, island);
-    return d->setting->noise->nodes ? island->snr : ((double)island->peak - at.background) / at.rms;
-}
-
-static int by_y(const void *a, const void *b) {
-    const struct peak *p = a, *q = b;
-    return p->y != q->y ? (p->y > q->y) - (p->y < q->y)
-                        : (p->island > q->island) - (p->island < q->island);
+static double snr_of(const struct setting *s, const struct island *island) {
+    const struct noise_at at = noise_of(s, island);
+    return s->noise->nodes ? island->snr : ((double)island->peak - at.background) / at.rms;
 }
 
 /* --- which source an island is beside --- */
 
-/* The first peak at y or above it. */
+struct place {
+    double y;
+    int64_t island;
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *p = a, *q = b;
+    return p->y != q->y ? (p->y > q->y) - (p->y < q->y)
+                        : (p->island > q->island) - (p->island < q->island);
+}
+
+/* Sorts the islands by y. */
+static bool sort_islands(struct division *d) {
+    const int64_t n = d->islands->n;
+    struct place *places = arrays_allocate(n, sizeof *places);
+    for (int64_t i = 0; places && i < n; i++)
+        places[i] = (struct place){d->about[i].y, i};
+    if (places)
+        qsort(places, (size_t)n, sizeof *places, compare_places);
+    for (int64_t i = 0; places && i < n; i++)
+        d->by_y[i] = places[i].island;
+    const bool ok = places;
+    free(places);
+    return ok;
+}
+
+/* The first island at y or above it, in the order of y. */
 static int64_t first_from(const struct division *d, double y) {
     int64_t low = 0, high = d->islands->n;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (d->peaks[middle].y < y)
+        if (d->about[d->by_y[middle]].y < y)
             low = middle + 1;
         else
             high = middle;
@@ -81,64 +101,40 @@ static int64_t first_from(const struct division *d, double y) {
     return low;
 }
 
-/* FWHM of the round Gaussian of equal area, in pixels: of the beam, and of the effective beam. */
-static double fwhm_of(const struct grid *g, double variance) {
-    const struct tensor t = {g->beam.xx + variance, g->beam.yy + variance, g->beam.xy};
-    return FIT_FWHM * sqrt(sqrt(tensor_determinant(&t)));
+/* How far outside of a source's pixels a place is, along the axis where it is farther; from the
+ * source's position, where it has no pixels. */
+static double distance(const struct srcfind_source *row, double x, double y) {
+    if (row->n_pixels == SRCFIND_EMPTY)
+        return fmax(fabs(x - row->x), fabs(y - row->y));
+    return fmax(fmax((double)row->x_min - x, x - (double)row->x_max),
+                fmax((double)row->y_min - y, y - (double)row->y_max));
 }
 
-/* How far x is outside of a source's pixels, or from its position where it has none. */
-static double outside(const struct srcfind_source *row, double x, double position, int64_t least,
-                      int64_t most) {
-    return row->n_pixels == SRCFIND_EMPTY ? fabs(x - position)
-                                          : fmax(fmax((double)least - x, x - (double)most), 0);
-}
-
-/* Notes that an island is beside a source. Of several, it is beside the one whose flux, smoothed as
- * that of a point, is the highest there. sigma: of the effective beam. */
-static void note_beside(struct division *d, const struct peak *p, const struct srcfind_source *row,
-                        int64_t source, double sigma) {
-    const double r = hypot(p->x - row->x, p->y - row->y) / sigma;
+/* Notes that an island is beside a source. Of several, it joins the one whose flux, smoothed as
+ * that of a point, is the highest there. */
+static void note_beside(const struct division *d, struct about *about,
+                        const struct srcfind_source *row, int64_t source) {
+    const double far = distance(row, about->x, about->y);
+    const double r = hypot(about->x - row->x, about->y - row->y) / d->sigma;
     const double nearness = log(fabs(row->total_flux)) - r * r / 2;
-    int64_t *const noted = &d->source[p->island];
-    if (row->flags & SRCFIND_FLAG_NOT_FITTED) {
-        *noted = *noted == NO_SOURCE ? NO_FITTED_SOURCE : *noted;
-    } else if (nearness > d->nearness[p->island]) {
-        d->nearness[p->island] = nearness;
-        *noted = source;
-    }
-}
-
-/* Notes the islands that are beside a source. */
-static void note_islands(struct division *d, const struct srcfind_source *row, int64_t source) {
-    const bool has_pixels = row->n_pixels != SRCFIND_EMPTY;
-    const double most = fmax(d->reach, d->reach_of_found);
-    const double y_min = (has_pixels ? (double)row->y_min : row->y) - most,
-                 y_max = (has_pixels ? (double)row->y_max : row->y) + most;
-    for (int64_t k = first_from(d, y_min); k < d->islands->n && d->peaks[k].y <= y_max; k++) {
-        const struct peak *p = &d->peaks[k];
-        if (outside(row, p->x, row->x, row->x_min, row->x_max) <= p->reach &&
-            outside(row, p->y, row->y, row->y_min, row->y_max) <= p->reach)
-            note_beside(d, p, row, source, d->sigma);
+    about->is_alone = about->is_alone && far > d->near;
+    if (far <= d->reach && !(row->flags & SRCFIND_FLAG_NOT_FITTED) && nearness > about->nearness) {
+        about->nearness = nearness;
+        about->source = source;
     }
 }
 
 /* Finds the source that each island is beside. */
 static void find_sources(struct division *d, const struct srcfind_source *rows, int64_t n) {
-    const struct grid *g = &d->setting->grid;
-    for (int64_t i = 0; i < d->islands->n; i++) {
-        const struct island *island = &d->islands->islands[i];
-        const bool is_found = snr_of(d, island) >= d->threshold;
-        d->peaks[i] = (struct peak){.x = (double)(g->step * island->x_peak) + g->x,
-                                    .y = (double)(g->step * island->y_peak) + g->y,
-                                    .reach = is_found ? d->reach_of_found : d->reach,
-                                    .island = i};
-        d->nearness[i] = -INFINITY;
-        d->source[i] = NO_SOURCE;
+    const double most = fmax(d->reach, d->near);
+    for (int64_t i = 0; i < n; i++) {
+        const bool has_pixels = rows[i].n_pixels != SRCFIND_EMPTY;
+        const double y_min = (has_pixels ? (double)rows[i].y_min : rows[i].y) - most,
+                     y_max = (has_pixels ? (double)rows[i].y_max : rows[i].y) + most;
+        for (int64_t k = first_from(d, y_min); k < d->islands->n && d->about[d->by_y[k]].y <= y_max;
+             k++)
+            note_beside(d, &d->about[d->by_y[k]], &rows[i], i);
     }
-    qsort(d->peaks, (size_t)d->islands->n, sizeof *d->peaks, by_y);
-    for (int64_t i = 0; i < n; i++)
-        note_islands(d, &rows[i], i);
 }
 
 /* --- kinds --- */
@@ -154,16 +150,16 @@ static bool is_wide(const struct setting *s, const struct island *island, double
 static enum scale_island kind_of(const struct division *d, int64_t i) {
     const struct setting *s = d->setting;
     const struct island *island = &d->islands->islands[i];
-    const struct noise_at at = noise_of(d, island);
+    const struct about *about = &d->about[i];
+    const struct noise_at at = noise_of(s, island);
     const struct noise noise = {at.rms, s->correlated};
     const double sum = island_sum_above(island, s->noise->nodes ? 0 : at.background);
     const double e_sum = uncertainty_of_sum(&noise, (double)island->n_pixels);
-    const double snr = snr_of(d, island);
-    const bool is_found = snr >= d->threshold, is_alone = d->source[i] == NO_SOURCE;
-    const bool is_certain = sum > CERTAIN * e_sum || snr > HIGH * d->threshold;
-    if (is_found && (is_certain || (is_alone && is_wide(s, island, snr))))
+    const bool is_found = about->snr >= d->threshold;
+    const bool is_certain = sum > CERTAIN * e_sum || about->snr > HIGH * d->threshold;
+    if (is_found && (is_certain || (about->is_alone && is_wide(s, island, about->snr))))
         return ISLAND_IS_SOURCE;
-    return d->source[i] >= 0 ? ISLAND_JOINS : is_found ? ISLAND_IS_DOUBT : ISLAND_IS_NOISE;
+    return about->source >= 0 ? ISLAND_JOINS : is_found ? ISLAND_IS_DOUBT : ISLAND_IS_NOISE;
 }
 
 /* Appends an island with its runs, for which there is room. */
@@ -190,20 +186,45 @@ static bool allocate(struct scale_islands *kind, int64_t n_islands, int64_t n_ru
     return s->islands && s->runs && s->first_run && kind->source;
 }
 
-static bool divide(const struct division *d, struct scale_islands kinds[SCALE_ISLANDS]) {
+/* Copies the islands to those of their kinds. */
+static bool copy_islands(const struct division *d, struct scale_islands kinds[SCALE_ISLANDS]) {
     const struct segments *all = d->islands;
-    int64_t n[SCALE_ISLANDS] = {0}, n_runs[SCALE_ISLANDS] = {0};
+    int64_t n[ISLAND_IS_NOISE + 1] = {0}, n_runs[ISLAND_IS_NOISE + 1] = {0};
     for (int64_t i = 0; i < all->n; i++) {
-        const int kind = kind_of(d, i);
-        n[kind]++;
-        n_runs[kind] += all->first_run[i + 1] - all->first_run[i];
+        n[d->about[i].kind]++;
+        n_runs[d->about[i].kind] += all->first_run[i + 1] - all->first_run[i];
     }
     for (int kind = 0; kind < SCALE_ISLANDS; kind++)
         if (!allocate(&kinds[kind], n[kind], n_runs[kind]))
             return false;
     for (int64_t i = 0; i < all->n; i++)
-        copy_island(all, i, d->source[i], &kinds[kind_of(d, i)]);
+        if (d->about[i].kind != ISLAND_IS_NOISE)
+            copy_island(all, i, d->about[i].source, &kinds[d->about[i].kind]);
     return true;
+}
+
+static bool divide(struct division *d, const struct srcfind_source *rows, int64_t n,
+                   struct scale_islands kinds[SCALE_ISLANDS]) {
+    const struct grid *g = &d->setting->grid;
+    for (int64_t i = 0; i < d->islands->n; i++) {
+        const struct island *island = &d->islands->islands[i];
+        d->about[i] = (struct about){.x = (double)(g->step * island->x_peak) + g->x,
+                                     .y = (double)(g->step * island->y_peak) + g->y,
+                                     .snr = snr_of(d->setting, island),
+                                     .nearness = -INFINITY,
+                                     .source = -1,
+                                     .is_alone = true};
+    }
+    if (!sort_islands(d))
+        return false;
+    find_sources(d, rows, n);
+    for (int64_t i = 0; i < d->islands->n; i++)
+        d->about[i].kind = kind_of(d, i);
+    return copy_islands(d, kinds);
+}
+
+double scale_islands_reach(const struct grid *g) {
+    return fmax(EFFECTIVE_BEAMS * grid_fwhm(g), BEAMS * beam_frame_fwhm(&g->beam));
 }
 
 bool scale_islands_divide(const struct view *samples, double threshold,
@@ -211,25 +232,19 @@ bool scale_islands_divide(const struct view *samples, double threshold,
                           int64_t n, struct scale_islands kinds[SCALE_ISLANDS]) {
     const struct setting setting = setting_make(samples, frame);
     const struct segments *islands = &samples->result.segments;
-    const double fwhm = fwhm_of(samples->grid, samples->grid->variance);
+    const struct grid *g = samples->grid;
     struct division d = {.setting = &setting,
                          .threshold = threshold,
-                         .sigma = fwhm / FIT_FWHM,
-                         .reach = NEAR * fwhm,
-                         .reach_of_found = NEAR_FOUND * fwhm_of(samples->grid, 0),
+                         .sigma = grid_fwhm(g) / FIT_FWHM,
+                         .reach = scale_islands_reach(g),
+                         .near = BEAMS * beam_frame_fwhm(&g->beam),
                          .islands = islands,
-                         .peaks = arrays_allocate(islands->n, sizeof *d.peaks),
-                         .nearness = arrays_allocate(islands->n, sizeof *d.nearness),
-                         .source = arrays_allocate(islands->n, sizeof *d.source)};
-    bool ok = d.peaks && d.nearness && d.source;
+                         .about = arrays_allocate(islands->n, sizeof *d.about),
+                         .by_y = arrays_allocate(islands->n, sizeof *d.by_y)};
     memset(kinds, 0, SCALE_ISLANDS * sizeof *kinds);
-    if (ok) {
-        find_sources(&d, rows, n);
-        ok = divide(&d, kinds);
-    }
-    free(d.peaks);
-    free(d.nearness);
-    free(d.source);
+    const bool ok = d.about && d.by_y && divide(&d, rows, n, kinds);
+    free(d.about);
+    free(d.by_y);
     return ok;
 }
 

@@ -8,22 +8,25 @@
 #include "srcfind.h"
 
 enum scale_island {
-    ISLAND_IS_SOURCE, /* as high as the threshold, and its flux is certain */
-    ISLAND_JOINS,     /* neither, and beside a source */
-    ISLAND_IS_DOUBT,  /* as high as the threshold, its flux is not certain, and no source is near */
-    ISLAND_IS_NOISE,
-    SCALE_ISLANDS
+    ISLAND_IS_SOURCE, /* above the threshold, and certain; or wide, and beside no source */
+    ISLAND_JOINS,     /* no source of its own, and beside one */
+    ISLAND_IS_DOUBT,  /* neither, but above the threshold */
+    SCALE_ISLANDS,
+    ISLAND_IS_NOISE = SCALE_ISLANDS /* none of these kinds: left out */
 };
 
 /* The islands of one kind. */
 struct scale_islands {
     struct segments segments;
-    int64_t *source; /* of ISLAND_JOINS: the row that each island joins, from 0 */
+    int64_t *source; /* the row that each island of ISLAND_JOINS joins, from 0 */
 };
 
-/* How high an island beside a source must be, in units of the detection threshold; where the
- * threshold of islands is higher, that. */
+/* How high an island beside a source must be, in rms. */
 double scale_islands_threshold(const struct detection *detection);
+
+/* How far from the box of a source's pixels the flux may be that joins it, in pixels of the image.
+ */
+double scale_islands_reach(const struct grid *grid);
 
 /* Divides the islands of a view of samples, which keep their runs, by kind; they stay with the
  * view. threshold: of the search, in rms. frame: of fits in the image. rows: all n sources so far.

@@ -10,7 +10,7 @@
  * 4. Samples go to work->put, as they are made.
  *
  * Always: each sum is one chain in float32, in the order of the kernel, so vectors, threads and a
- * device give the same bits. A sample whose pixel is blank is blank.
+ * device give the same bits. A sample is blank where a pixel in its middle is.
  *
  * Cost: one read; 8 sigma products a row and column of samples along x, and as many a sample along
  * y; memory for the ring: some band and kernel of rows, at the columns of samples. */

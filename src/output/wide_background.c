@@ -40,7 +40,7 @@ static bool add_ellipse(struct labels *labels, const struct srcfind_source *row,
         const double half = sqrt(fmax(tensor_determinant(&m) / m.yy * (1 - d * d / m.yy), 0));
         const struct run run = {(int32_t)y, (int32_t)first_within(centre, half),
                                 (int32_t)last_within(centre, half, width)};
-        /* rows have labels of smaller scales first */
+        /* The widest scale comes first: label_rows.h has those with the smallest number first. */
         if (run.x0 <= run.x1)
             ok = labels_add_run(labels, &run, label, (float)(1 / row->scale));
     }

@@ -226,6 +226,8 @@ class Faults(FaultCase):
                     "20",
                     "--scales=1.5,3",
                     "--negative",
+                    "--save",
+                    "islands,sources,background,residual",
                     "--cpu",
                     "--threads",
                     threads,

@@ -50,13 +50,13 @@ static void assert_parts(const struct sources *s, const int *ids, const double *
 }
 
 static void joins(void **state) {
-    struct srcfind_source before[] = {row_of(1, 1, 1, 10), row_of(2, 1, 2, 20), row_of(3, 2, 1, 1),
+    struct srcfind_source before[] = {row_of(1, 1, 1, 10), row_of(2, 1, 2, 20), row_of(3, 2, 1, 4),
                                       row_of(4, 3, 1, 40)};
     struct srcfind_source after[] = {row_of(1, 1, 1, 2), row_of(2, 2, 3, 3), row_of(3, 2, 1, 4),
                                      row_of(4, 3, 1, 5)};
     static const int64_t source[] = {2, 0, 1};
     static const int ids[] = {1, 1, 1, 1, 1, 2, 2, 3, 3};
-    static const double fluxes[] = {10, 200, 201, 202, 4, 100, 101, 1, 2};
+    static const double fluxes[] = {10, 200, 201, 202, 4, 100, 101, 4, 2};
     (void)state;
     before[2].e_total_flux = 0.6;
     before[2].flags = SRCFIND_FLAG_UNCERTAIN_TOTAL | SRCFIND_FLAG_NARROW;
@@ -64,7 +64,7 @@ static void joins(void **state) {
     after[0].flags = SRCFIND_FLAG_EDGE;
     after[3].flags = SRCFIND_FLAG_NOT_FITTED;
     struct sources s = sources_of(before, 4, 100), more = sources_of(after, 4, 200);
-    assert_true(join_sources(&s, &more, source));
+    assert_true(join_sources(&s, &more, source, 3));
     assert_int_equal(s.n, 4);
     assert_int_equal(s.n_gaussians, 5 + 5);
     assert_true(s.gaussians[5].x == 200);
@@ -76,7 +76,7 @@ static void joins(void **state) {
     assert_int_equal(rows[0].flags, 0);
     assert_int_equal(rows[0].n_pixels, 12);
     assert_memory_equal(&rows[1], &before[1], sizeof rows[1]);
-    assert_int_equal(rows[2].flags, SRCFIND_FLAG_EDGE); /* 3 +- 0.67 is certain */
+    assert_int_equal(rows[2].flags, SRCFIND_FLAG_EDGE); /* 6 +- 0.67 is certain */
     assert_int_equal(rows[2].n_gaussians, 2);
     assert_memory_equal(&rows[3], &before[3], sizeof rows[3]);
     for (int k = 5; k < 7; k++) /* as they were */
@@ -87,7 +87,7 @@ static void joins(void **state) {
     struct srcfind_source again[] = {row_of(1, 1, 1, 7)}; /* at the next scale */
     static const int64_t first[] = {0};
     struct sources next = sources_of(again, 1, 300);
-    assert_true(join_sources(&s, &next, first));
+    assert_true(join_sources(&s, &next, first, 3));
     assert_int_equal(s.rows[0].n_gaussians, 6);
     assert_int_equal(s.n_parts, 10);
     assert_true(s.parts[5].total_flux == 7 && s.parts[5].id == 1 && s.parts[4].total_flux == 4);
@@ -102,7 +102,71 @@ static void joins(void **state) {
     sources_clear(&next);
 }
 
+/* What is no rest of the source is left out, with its Gaussians. */
+static void no_rests(void **state) {
+    const struct srcfind_source before[] = {row_of(1, 1, 1, 10)};
+    static const int64_t source[] = {0, 0, 0, 0, 0, 0, 0};
+    (void)state;
+    struct srcfind_source after[7];
+    for (int i = 0; i < 7; i++) {
+        after[i] = row_of(i + 1, i + 1, 1 + (i == 2), 5);
+        after[i].x = 10;
+    }
+    after[0].x = 14; /* the box of the source's pixels is 10 ... 11 */
+    after[1].x = 14.1;
+    after[2].y = -3.1;
+    after[3].total_flux = 0.29; /* its error is 0.3 */
+    after[4].total_flux = 10.1;
+    after[5].flags = SRCFIND_FLAG_NOT_FITTED;
+    after[6].y = -3;
+    struct sources s = sources_of(before, 1, 100), more = sources_of(after, 7, 200);
+    s.rows[0].x_min = 10;
+    s.rows[0].x_max = 11;
+    assert_true(join_sources(&s, &more, source, 3));
+    assert_true(s.rows[0].total_flux == 20);
+    assert_int_equal(s.n_gaussians, 3);
+    assert_true(s.gaussians[1].x == 200 && s.gaussians[2].x == 206);
+    sources_clear(&s);
+    sources_clear(&more);
+}
+
+/* Sources, islands and labels are numbered again. */
+static void certain(void **state) {
+    struct srcfind_source rows[] = {row_of(1, 1, 1, 10), row_of(2, 1, 2, 10), row_of(3, 2, 1, 10),
+                                    row_of(4, 3, 2, 10), row_of(5, 3, 1, 10)};
+    (void)state;
+    rows[0].flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
+    rows[2].flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
+    rows[3].flags = SRCFIND_FLAG_UNCERTAIN_TOTAL; /* it is resolved */
+    struct sources s = sources_of(rows, 5, 100);
+    for (int i = 0; i < 5; i++) {
+        const struct run run = {i, 0, 1};
+        assert_true(labels_add_run(&s.labels[LABEL_SOURCES], &run, i + 1, 2));
+        assert_true(labels_add_run(&s.labels[LABEL_ISLANDS], &run, rows[i].island_id, 2));
+    }
+    assert_true(keep_certain(&s));
+    assert_int_equal(s.n, 3);
+    static const int64_t islands[] = {1, 2, 2}, of_parts[] = {1, 1, 2, 2};
+    static const double gaussians[] = {101, 102, 104, 105, 106};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(s.rows[i].id, i + 1);
+        assert_int_equal(s.rows[i].island_id, islands[i]);
+        assert_int_equal(s.labels[LABEL_SOURCES].runs[i].label, i + 1);
+    }
+    assert_int_equal(s.n_parts, 4);
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(s.parts[k].id, of_parts[k]);
+    assert_int_equal(s.n_gaussians, 5);
+    for (int k = 0; k < 5; k++)
+        assert_true(s.gaussians[k].x == gaussians[k]);
+    assert_int_equal(s.labels[LABEL_SOURCES].n, 3);
+    assert_int_equal(s.labels[LABEL_ISLANDS].n, 4); /* island 1 has a source still */
+    assert_int_equal(s.labels[LABEL_ISLANDS].runs[2].label, 2);
+    sources_clear(&s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joins), cmocka_unit_test(no_rests),
+                                       cmocka_unit_test(certain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,14 @@
 /* The effective beam has the second moments 4 + 12 pixels^2, and a FWHM of 9.42 pixels: an area of
  * 2 pi 16 / 4 = 25.1 samples. That of the beam is 4.71 pixels. Its noise is correlated over 2 pi (4
  * + 24) / 4 = 44 samples. The rms is 1. */
-static const struct grid grid = {.scale = 2,
-                                 .step = 2,
-                                 .x = 1,
-                                 .y = 1,
-                                 .variance = 12,
-                                 .width = 400,
-                                 .height = 400,
-                                 .beam = {4, 4, 0}};
+static struct grid grid = {.scale = 2,
+                           .step = 2,
+                           .x = 1,
+                           .y = 1,
+                           .variance = 12,
+                           .width = 400,
+                           .height = 400,
+                           .beam = {4, 4, 0}};
 
 enum { UNIT = -30 };
 
@@ -69,7 +69,7 @@ static enum scale_island kind_of(struct given given, const struct srcfind_source
     struct scale_islands kinds[SCALE_ISLANDS];
     int kind = 0;
     divide(&given, 1, rows, n_rows, kinds);
-    while (kinds[kind].segments.n == 0)
+    while (kind < SCALE_ISLANDS && kinds[kind].segments.n == 0)
         kind++;
     *source = kind == ISLAND_JOINS ? kinds[kind].source[0] : -1;
     scale_islands_clear(kinds);
@@ -133,28 +133,41 @@ static void assert_beside(double peak, int n, int x, int y, const struct srcfind
     assert_int_equal(source, expected == ISLAND_JOINS ? 0 : -1);
 }
 
-/* What is low joins within 4.71 pixels of the box, what is as high as the threshold within 7.06. */
+/* Within 1.5 beams of the box, 7.06 pixels. */
 static void beside_a_source(void **state) {
     struct srcfind_source other = row;
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        const int x = i ? 55 : 63, y = i ? 65 : 57, step = 2;
-        assert_beside(4.5, 30, x, y, &row, ISLAND_JOINS);
-        assert_beside(4.5, 30, x + (i ? 0 : step), y + (i ? step : 0), &row, ISLAND_IS_NOISE);
-        assert_beside(5.5, 31, x + (i ? 0 : 2 * step), y + (i ? 2 * step : 0), &row, ISLAND_JOINS);
-        assert_beside(5.5, 31, x + (i ? 0 : 3 * step), y + (i ? 3 * step : 0), &row,
-                      ISLAND_IS_SOURCE);
-    }
-    assert_beside(4.5, 30, 47, 49, &row, ISLAND_JOINS);
-    assert_beside(4.5, 30, 45, 49, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 67, 57, &row, ISLAND_JOINS);
+    assert_beside(4.5, 30, 69, 57, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 55, 69, &row, ISLAND_JOINS);
+    assert_beside(4.5, 30, 55, 71, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 43, 45, &row, ISLAND_JOINS);
+    assert_beside(4.5, 30, 41, 45, &row, ISLAND_IS_NOISE);
+    assert_beside(5.5, 31, 67, 57, &row, ISLAND_JOINS); /* it is wide, but not alone */
+    assert_beside(5.5, 31, 69, 57, &row, ISLAND_IS_SOURCE);
     assert_beside(8.5, 30, 55, 57, &row, ISLAND_IS_SOURCE); /* it is certain */
     other.flags = SRCFIND_FLAG_NOT_FITTED;                  /* none can join it */
     assert_beside(4.5, 30, 55, 57, &other, ISLAND_IS_NOISE);
     assert_beside(5.5, 31, 55, 57, &other, ISLAND_IS_DOUBT);
     other = (struct srcfind_source){
         .x = 55, .y = 57, .n_pixels = SRCFIND_EMPTY, .total_flux = 1}; /* it has only a position */
-    assert_beside(4.5, 30, 59, 57, &other, ISLAND_JOINS);
-    assert_beside(4.5, 30, 61, 57, &other, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 61, 57, &other, ISLAND_JOINS);
+    assert_beside(4.5, 30, 63, 57, &other, ISLAND_IS_NOISE);
+}
+
+/* Half of an effective beam is more than 1.5 beams at larger scales: 11.8 pixels where the kernel
+ * has 96 pixels^2. What is wide is then a source from 1.5 beams on. */
+static void beside_at_a_larger_scale(void **state) {
+    const struct grid before = grid;
+    (void)state;
+    grid.variance = 96; /* the effective beam has 157 samples, its noise is correlated over 308 */
+    assert_beside(4.5, 30, 71, 57, &row, ISLAND_JOINS);
+    assert_beside(4.5, 30, 73, 57, &row, ISLAND_IS_NOISE);
+    assert_beside(5.5, 30, 71, 57, &row, ISLAND_JOINS);
+    assert_beside(5.5, 30, 73, 57, &row, ISLAND_IS_DOUBT);
+    assert_beside(5.5, 191, 71, 57, &row, ISLAND_IS_SOURCE); /* 2 x 157 log(5.5 / 3) = 190.4 */
+    assert_beside(5.5, 191, 67, 57, &row, ISLAND_JOINS);
+    grid = before;
 }
 
 /* Of several sources the one is joined whose flux is the highest there. */
@@ -187,6 +200,8 @@ static void order(void **state) {
     (void)state;
     divide(given, 6, &row, 1, kinds);
     for (int i = 0; i < 6; i++) {
+        if (expected[i] == ISLAND_IS_NOISE)
+            continue;
         const struct segments *s = &kinds[expected[i]].segments;
         const int k = seen[expected[i]]++;
         assert_true(k < s->n);
@@ -211,8 +226,9 @@ static void thresholds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lone_islands),    cmocka_unit_test(low_islands),
-        cmocka_unit_test(beside_a_source), cmocka_unit_test(several_sources),
-        cmocka_unit_test(order),           cmocka_unit_test(thresholds),
+        cmocka_unit_test(beside_a_source), cmocka_unit_test(beside_at_a_larger_scale),
+        cmocka_unit_test(several_sources), cmocka_unit_test(order),
+        cmocka_unit_test(thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
