@@ -87,10 +87,10 @@ static bool keep(struct sources *s, const bool *keeps) {
 }
 
 bool keep_certain(struct sources *s) {
-    static const int64_t both = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL;
     bool *keeps = arrays_allocate(s->n, sizeof *keeps);
     for (int64_t i = 0; keeps && i < s->n; i++)
-        keeps[i] = (s->rows[i].flags & both) != both;
+        keeps[i] = !(s->rows[i].flags & SRCFIND_FLAG_BEAM_SHAPE) ||
+                   fabs(s->rows[i].total_flux) > s->rows[i].e_total_flux;
     const bool ok = keeps && keep(s, keeps);
     free(keeps);
     return ok;

@@ -5,7 +5,7 @@
 #include "output/result.h"
 
 /* Leaves out sources of a scale whose fits do not bear out what their islands promise: those that
- * no fit tells from a point, and whose flux is uncertain. False where memory ran out. */
+ * no fit tells from a point, and whose flux is less than its error. False where memory ran out. */
 bool keep_certain(struct sources *sources);
 
 /* Adds sources of a scale to those that they join: their Gaussians and fluxes. Positions, sizes and

@@ -147,19 +147,36 @@ static bool is_wide(const struct setting *s, const struct island *island, double
     return (double)island->n_pixels > s->point * fmax(WIDE * of_point, 1);
 }
 
-static enum scale_island kind_of(const struct division *d, int64_t i) {
+/* Whether an island is the rest of a source: it has less flux, and its centroid is near. base:
+ * still in the values of its moments; sum: of value - base. */
+static bool is_rest(const struct division *d, const struct island *island, double base, double sum,
+                    const struct srcfind_source *source) {
+    const struct grid *g = &d->setting->grid;
+    const double unit = ldexp(1, island->unit), step = (double)g->step;
+    const double x = sum_above(island_sum(island, SUM_QX), unit, island_sum(island, SUM_X), base);
+    const double y = sum_above(island_sum(island, SUM_QY), unit, island_sum(island, SUM_Y), base);
+    return sum * d->setting->to_flux < fabs(source->total_flux) &&
+           distance(source, step * ((double)island->x_min + x / sum) + g->x,
+                    step * ((double)island->y_min + y / sum) + g->y) <= d->reach;
+}
+
+static enum scale_island kind_of(const struct division *d, const struct srcfind_source *rows,
+                                 int64_t i) {
     const struct setting *s = d->setting;
     const struct island *island = &d->islands->islands[i];
     const struct about *about = &d->about[i];
     const struct noise_at at = noise_of(s, island);
     const struct noise noise = {at.rms, s->correlated};
-    const double sum = island_sum_above(island, s->noise->nodes ? 0 : at.background);
+    const double base = s->noise->nodes ? 0 : at.background;
+    const double sum = island_sum_above(island, base);
     const double e_sum = uncertainty_of_sum(&noise, (double)island->n_pixels);
     const bool is_found = about->snr >= d->threshold;
     const bool is_certain = sum > CERTAIN * e_sum || about->snr > HIGH * d->threshold;
     if (is_found && (is_certain || (about->is_alone && is_wide(s, island, about->snr))))
         return ISLAND_IS_SOURCE;
-    return about->source >= 0 ? ISLAND_JOINS : is_found ? ISLAND_IS_DOUBT : ISLAND_IS_NOISE;
+    if (about->source >= 0)
+        return is_rest(d, island, base, sum, &rows[about->source]) ? ISLAND_JOINS : ISLAND_IS_LEFT;
+    return is_found ? ISLAND_IS_DOUBT : ISLAND_IS_LEFT;
 }
 
 /* Appends an island with its runs, for which there is room. */
@@ -189,7 +206,7 @@ static bool allocate(struct scale_islands *kind, int64_t n_islands, int64_t n_ru
 /* Copies the islands to those of their kinds. */
 static bool copy_islands(const struct division *d, struct scale_islands kinds[SCALE_ISLANDS]) {
     const struct segments *all = d->islands;
-    int64_t n[ISLAND_IS_NOISE + 1] = {0}, n_runs[ISLAND_IS_NOISE + 1] = {0};
+    int64_t n[ISLAND_IS_LEFT + 1] = {0}, n_runs[ISLAND_IS_LEFT + 1] = {0};
     for (int64_t i = 0; i < all->n; i++) {
         n[d->about[i].kind]++;
         n_runs[d->about[i].kind] += all->first_run[i + 1] - all->first_run[i];
@@ -198,7 +215,7 @@ static bool copy_islands(const struct division *d, struct scale_islands kinds[SC
         if (!allocate(&kinds[kind], n[kind], n_runs[kind]))
             return false;
     for (int64_t i = 0; i < all->n; i++)
-        if (d->about[i].kind != ISLAND_IS_NOISE)
+        if (d->about[i].kind != ISLAND_IS_LEFT)
             copy_island(all, i, d->about[i].source, &kinds[d->about[i].kind]);
     return true;
 }
@@ -219,7 +236,7 @@ static bool divide(struct division *d, const struct srcfind_source *rows, int64_
         return false;
     find_sources(d, rows, n);
     for (int64_t i = 0; i < d->islands->n; i++)
-        d->about[i].kind = kind_of(d, i);
+        d->about[i].kind = kind_of(d, rows, i);
     return copy_islands(d, kinds);
 }
 

@@ -9,10 +9,10 @@
 
 enum scale_island {
     ISLAND_IS_SOURCE, /* above the threshold, and certain; or wide, and beside no source */
-    ISLAND_JOINS,     /* no source of its own, and beside one */
-    ISLAND_IS_DOUBT,  /* neither, but above the threshold */
+    ISLAND_JOINS,     /* the rest of a source that it is beside */
+    ISLAND_IS_DOUBT,  /* above the threshold, and beside no source */
     SCALE_ISLANDS,
-    ISLAND_IS_NOISE = SCALE_ISLANDS /* none of these kinds: left out */
+    ISLAND_IS_LEFT = SCALE_ISLANDS /* none of these: left to the next scale */
 };
 
 /* The islands of one kind. */

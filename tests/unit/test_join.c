@@ -135,9 +135,11 @@ static void certain(void **state) {
     struct srcfind_source rows[] = {row_of(1, 1, 1, 10), row_of(2, 1, 2, 10), row_of(3, 2, 1, 10),
                                     row_of(4, 3, 2, 10), row_of(5, 3, 1, 10)};
     (void)state;
-    rows[0].flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
-    rows[2].flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
+    rows[0].total_flux = 0.29; /* its error is 0.3 */
+    rows[2].total_flux = -0.29;
+    rows[3].total_flux = 0.29;
     rows[3].flags = SRCFIND_FLAG_UNCERTAIN_TOTAL; /* it is resolved */
+    rows[4].total_flux = -10;
     struct sources s = sources_of(rows, 5, 100);
     for (int i = 0; i < 5; i++) {
         const struct run run = {i, 0, 1};

@@ -39,8 +39,8 @@ static struct segments islands_of(const struct given *given, int n) {
         island->unit = UNIT;
         island->n_pixels = given[i].n;
         island->peak = (float)given[i].peak;
-        island->x_peak = (given[i].x - 1) / 2;
-        island->y_peak = (given[i].y - 1) / 2;
+        island->x_peak = island->x_min = (given[i].x - 1) / 2; /* its centroid is there, too */
+        island->y_peak = island->y_min = (given[i].y - 1) / 2;
         island_add(island, SUM_Q, (uint128)llrint(ldexp(given[i].sum, -UNIT)));
         s.runs[2 * i] = (struct run){i, 10 * i, 10 * i + 3};
         s.runs[2 * i + 1] = (struct run){i + 1, 10 * i, 10 * i + 5};
@@ -86,7 +86,7 @@ static void lone_islands(void **state) {
     (void)state;
     assert_kind(5.6, 30, 181, ISLAND_IS_SOURCE);
     assert_kind(5.6, 30, 179, ISLAND_IS_DOUBT);
-    assert_kind(4.99, 30, 181, ISLAND_IS_NOISE);
+    assert_kind(4.99, 30, 181, ISLAND_IS_LEFT);
     assert_kind(8.01, 30, 120, ISLAND_IS_SOURCE);
     assert_kind(7.99, 30, 120, ISLAND_IS_DOUBT);
     assert_kind(5.5, 31, 120, ISLAND_IS_SOURCE); /* 2 x 25.1 log(5.5 / 3) = 30.5 */
@@ -124,7 +124,7 @@ static const struct srcfind_source row = {.x = 55,
                                           .y_min = 52,
                                           .y_max = 62,
                                           .n_pixels = 100,
-                                          .total_flux = 1};
+                                          .total_flux = 100};
 
 static void assert_beside(double peak, int n, int x, int y, const struct srcfind_source *of,
                           enum scale_island expected) {
@@ -138,21 +138,52 @@ static void beside_a_source(void **state) {
     struct srcfind_source other = row;
     (void)state;
     assert_beside(4.5, 30, 67, 57, &row, ISLAND_JOINS);
-    assert_beside(4.5, 30, 69, 57, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 69, 57, &row, ISLAND_IS_LEFT);
     assert_beside(4.5, 30, 55, 69, &row, ISLAND_JOINS);
-    assert_beside(4.5, 30, 55, 71, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 55, 71, &row, ISLAND_IS_LEFT);
     assert_beside(4.5, 30, 43, 45, &row, ISLAND_JOINS);
-    assert_beside(4.5, 30, 41, 45, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 41, 45, &row, ISLAND_IS_LEFT);
     assert_beside(5.5, 31, 67, 57, &row, ISLAND_JOINS); /* it is wide, but not alone */
     assert_beside(5.5, 31, 69, 57, &row, ISLAND_IS_SOURCE);
     assert_beside(8.5, 30, 55, 57, &row, ISLAND_IS_SOURCE); /* it is certain */
     other.flags = SRCFIND_FLAG_NOT_FITTED;                  /* none can join it */
-    assert_beside(4.5, 30, 55, 57, &other, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 55, 57, &other, ISLAND_IS_LEFT);
     assert_beside(5.5, 31, 55, 57, &other, ISLAND_IS_DOUBT);
-    other = (struct srcfind_source){
-        .x = 55, .y = 57, .n_pixels = SRCFIND_EMPTY, .total_flux = 1}; /* it has only a position */
+    other = (struct srcfind_source){.x = 55,
+                                    .y = 57,
+                                    .n_pixels = SRCFIND_EMPTY,
+                                    .total_flux = 100}; /* it has only a position */
     assert_beside(4.5, 30, 61, 57, &other, ISLAND_JOINS);
-    assert_beside(4.5, 30, 63, 57, &other, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 63, 57, &other, ISLAND_IS_LEFT);
+}
+
+/* What joins has less flux than the source, and its centroid near. Else it is left to the next
+ * scale, however high it is. */
+static void no_rests(void **state) {
+    struct srcfind_source other = row;
+    (void)state;
+    other.total_flux = 120 * 4 / 25. + 0.1; /* the sum, at 4 pixels a sample and 25 a beam */
+    assert_beside(4.5, 30, 55, 57, &other, ISLAND_JOINS);
+    other.total_flux -= 0.2;
+    assert_beside(4.5, 30, 55, 57, &other, ISLAND_IS_LEFT);
+    assert_beside(5.5, 31, 55, 57, &other, ISLAND_IS_LEFT);
+    for (int more = 6; more <= 8; more += 2) { /* samples from the peak to the centroid */
+        struct scale_islands kinds[SCALE_ISLANDS];
+        const struct given given = {4.5, 30, 120, 55, 57};
+        const struct image image = {.jansky = 1};
+        const struct srcfind_image metadata = {.beam_pixels = 25};
+        struct view view = {.image = &image,
+                            .metadata = &metadata,
+                            .grid = &grid,
+                            .detection = {.threshold = 4, .island = 3},
+                            .result = {.noise = {.rms = 1}, .segments = islands_of(&given, 1)}};
+        const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+        island_add(view.result.segments.islands, SUM_QX, (uint128)llrint(ldexp(120 * more, -UNIT)));
+        assert_true(scale_islands_divide(&view, 5, &frame, &row, 1, kinds));
+        assert_int_equal(kinds[ISLAND_JOINS].segments.n, more == 6); /* 67 and 71 */
+        scale_islands_clear(kinds);
+        segments_clear(&view.result.segments);
+    }
 }
 
 /* Half of an effective beam is more than 1.5 beams at larger scales: 11.8 pixels where the kernel
@@ -162,7 +193,7 @@ static void beside_at_a_larger_scale(void **state) {
     (void)state;
     grid.variance = 96; /* the effective beam has 157 samples, its noise is correlated over 308 */
     assert_beside(4.5, 30, 71, 57, &row, ISLAND_JOINS);
-    assert_beside(4.5, 30, 73, 57, &row, ISLAND_IS_NOISE);
+    assert_beside(4.5, 30, 73, 57, &row, ISLAND_IS_LEFT);
     assert_beside(5.5, 30, 71, 57, &row, ISLAND_JOINS);
     assert_beside(5.5, 30, 73, 57, &row, ISLAND_IS_DOUBT);
     assert_beside(5.5, 191, 71, 57, &row, ISLAND_IS_SOURCE); /* 2 x 157 log(5.5 / 3) = 190.4 */
@@ -179,10 +210,10 @@ static void several_sources(void **state) {
     rows[2].flags = SRCFIND_FLAG_NOT_FITTED;
     assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
     assert_int_equal(source, 1);
-    rows[0].total_flux = 4; /* exp((6^2 - 2^2) / 32) = 2.7 */
+    rows[0].total_flux = 400; /* exp((6^2 - 2^2) / 32) = 2.7 */
     assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
     assert_int_equal(source, 0);
-    rows[0].total_flux = -2;
+    rows[0].total_flux = -200;
     assert_int_equal(kind_of((struct given){4.5, 30, 120, 61, 57}, rows, 3, &source), ISLAND_JOINS);
     assert_int_equal(source, 1);
 }
@@ -192,15 +223,15 @@ static void order(void **state) {
     const struct given given[] = {{9, 30, 300, 101, 301},  {4.5, 30, 120, 55, 57},
                                   {5.5, 20, 60, 101, 201}, {9, 30, 300, 101, 101},
                                   {4.5, 20, 60, 201, 1},   {4.5, 30, 120, 53, 55}};
-    static const enum scale_island expected[] = {ISLAND_IS_SOURCE, ISLAND_JOINS,    ISLAND_IS_DOUBT,
-                                                 ISLAND_IS_SOURCE, ISLAND_IS_NOISE, ISLAND_JOINS};
+    static const enum scale_island expected[] = {ISLAND_IS_SOURCE, ISLAND_JOINS,   ISLAND_IS_DOUBT,
+                                                 ISLAND_IS_SOURCE, ISLAND_IS_LEFT, ISLAND_JOINS};
     struct segments all = islands_of(given, 6);
     struct scale_islands kinds[SCALE_ISLANDS];
     int seen[SCALE_ISLANDS] = {0};
     (void)state;
     divide(given, 6, &row, 1, kinds);
     for (int i = 0; i < 6; i++) {
-        if (expected[i] == ISLAND_IS_NOISE)
+        if (expected[i] == ISLAND_IS_LEFT)
             continue;
         const struct segments *s = &kinds[expected[i]].segments;
         const int k = seen[expected[i]]++;
@@ -227,8 +258,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lone_islands),    cmocka_unit_test(low_islands),
         cmocka_unit_test(beside_a_source), cmocka_unit_test(beside_at_a_larger_scale),
-        cmocka_unit_test(several_sources), cmocka_unit_test(order),
-        cmocka_unit_test(thresholds),
+        cmocka_unit_test(no_rests),        cmocka_unit_test(several_sources),
+        cmocka_unit_test(order),           cmocka_unit_test(thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
