@@ -36,14 +36,14 @@ void label_rows_clear(struct label_rows *rows) {
 }
 
 void label_rows_get(const struct label_rows *rows, int64_t x, int64_t y, int64_t n,
-                    uint32_t *values) {
-    memset(values, 0, (size_t)n * sizeof *values);
+                    uint32_t *labels) {
+    memset(labels, 0, (size_t)n * sizeof *labels);
     for (int64_t i = rows->first[y]; i < rows->first[y + 1]; i++) {
         const struct run *run = &rows->runs[i].run;
         const int64_t begin = run->x0 > x ? run->x0 : x;
         const int64_t end = run->x1 < x + n ? run->x1 + (int64_t)1 : x + n;
         for (int64_t at = begin; at < end; at++)
-            if (values[at - x] == 0)
-                values[at - x] = (uint32_t)rows->runs[i].label;
+            if (labels[at - x] == 0)
+                labels[at - x] = (uint32_t)rows->runs[i].label;
     }
 }
