@@ -34,6 +34,22 @@ static bool is_number_of_axes(char *card) {
            n >= 0 && n <= MOST_AXES;
 }
 
+/* Whether the text of a card does not end within it: WCSLIB then takes a part of the next cards for
+ * it, and writes beyond its memory. */
+static bool is_text_open(const char *card) {
+    int i = 9; /* behind the keyword and the = */
+    while (i < CARD && card[i] == ' ')
+        i++;
+    if (i == CARD || card[i] != '\'')
+        return false;
+    for (i++; i < CARD; i++) {
+        if (card[i] == '\'' && (i + 1 == CARD || card[i + 1] != '\''))
+            return false;
+        i += card[i] == '\''; /* two of them are one of the text */
+    }
+    return true;
+}
+
 static void add(char *cards, int *n_cards, const char *text) {
     char *card = cards + (size_t)CARD * (size_t)(*n_cards)++;
     memset(card, ' ', CARD);
@@ -59,7 +75,7 @@ char *wcs_cards_make(const struct header *header, int *n_cards, char *left_out) 
             const bool is_used = distortions_use(&distortions, card);
             if (is_used)
                 distortions_spell(card);
-            if (is_used || is_coordinate(card) || is_number_of_axes(card))
+            if ((is_used || is_coordinate(card) || is_number_of_axes(card)) && !is_text_open(card))
                 memcpy(cards + (size_t)CARD * (size_t)(*n_cards)++, card, CARD);
         }
         cards[(size_t)CARD * (size_t)*n_cards] = '\0';

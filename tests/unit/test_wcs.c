@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "input/wcs.h"
+#include "input/wcs_cards.h"
 #include "sky.h"
 
 /* --- memory that is refused --- */
@@ -922,8 +923,32 @@ static void refused_memory(void **state) {
     header_clear(&header);
 }
 
+/* The number of cards that WCSLIB gets of one. */
+static int cards_of(const char *card) {
+    struct header header = header_of(card);
+    int n;
+    free(wcs_cards_make(&header, &n, NULL));
+    header_clear(&header);
+    return n - 1; /* WCSAXES is added */
+}
+
+/* WCSLIB does not get a card whose text does not end, and has no room for an end. */
+static void open_texts(void **state) {
+    char card[CARD + 1];
+    (void)state;
+    assert_int_equal(cards_of("CTYPE3  = 'it''s'"), 1);
+    assert_int_equal(cards_of("CTYPE3  = 'FELO-HEL"), 1); /* there is room */
+    snprintf(card, sizeof card, "CTYPE3  =%*s'F'", CARD - 12, "");
+    assert_int_equal(cards_of(card), 1);
+    snprintf(card, sizeof card, "CTYPE3  =%*s'F", CARD - 11, "");
+    assert_int_equal(cards_of(card), 0);
+    snprintf(card, sizeof card, "CTYPE3  =%*s'", CARD - 10, "");
+    assert_int_equal(cards_of(card), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_texts),
         cmocka_unit_test(positions),
         cmocka_unit_test(polynomials),
         cmocka_unit_test(left_over),
