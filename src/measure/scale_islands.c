@@ -13,7 +13,7 @@
 /* A source's flux has so many errors at least, or its height so many thresholds; or its island is
  * so much larger than that of a point of its height, and larger than the effective beam. Blends of
  * faint sources are as low, and as small as points. Of the rows of scales on sixteen skies of an
- * interferometer one in twenty is then false; with the threshold alone it is one in seven. */
+ * interferometer one in twenty-three is then false; with the threshold alone one in seven. */
 static const double CERTAIN = 6, HIGH = 1.6, WIDE = 2;
 
 /* Beside a source an island must have this share of the threshold. With 0.7 twice as many sources
