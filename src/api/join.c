@@ -5,6 +5,7 @@
 
 #include "api/sources.h"
 #include "common/arrays.h"
+#include "measure/scale_islands.h"
 #include "measure/setting.h"
 
 /* --- some of the sources --- */
@@ -14,6 +15,8 @@ struct numbers {
     int64_t *of_row, *of_island;
 };
 
+/* Numbers the rows that are kept, and the islands that have one; rows are in the order of islands.
+ */
 static bool number(const struct sources *s, const bool *keeps, struct numbers *numbers) {
     const int64_t n_islands = s->n > 0 ? s->rows[s->n - 1].island_id : 0;
     int64_t n = 0, last = 0, n_kept = 0;
@@ -44,7 +47,8 @@ static void renumber_labels(struct labels *labels, const int64_t *numbers) {
     labels->n = n;
 }
 
-/* Keeps the Gaussians of these rows. A row without a fit has none. */
+/* Keeps the Gaussians of these rows, which are in the order of the rows. A row without a fit has
+ * none. */
 static void keep_gaussians(struct sources *s, const bool *keeps) {
     int64_t n = 0, from = 0;
     for (int64_t i = 0; i < s->n; i++) {
@@ -70,7 +74,8 @@ static int64_t renumber_rows(struct srcfind_source *rows, int64_t n_rows,
     return n;
 }
 
-/* Keeps some of the rows, with their Gaussians and labels, and numbers them and their islands. */
+/* Keeps some of the rows, with their Gaussians and labels, and numbers them and their islands. The
+ * sources are those that sources_make has made: nothing has joined them. */
 static bool keep(struct sources *s, const bool *keeps) {
     struct numbers numbers = {NULL, NULL};
     const bool ok = number(s, keeps, &numbers);
@@ -98,17 +103,12 @@ bool keep_certain(struct sources *s) {
 
 /* --- what joins --- */
 
-/* Whether a row of a scale is the rest of a source: near it, with more flux than its error, and
- * with less than the source has. */
+/* Whether the fit of a row bears out that it is the rest of a source, as its island said: near it,
+ * with more flux than its error, and with less than the source has. */
 static bool is_rest(const struct srcfind_source *row, const struct srcfind_source *source,
                     double reach) {
-    const bool has_pixels = source->n_pixels != SRCFIND_EMPTY;
-    const double left = has_pixels ? (double)source->x_min : source->x,
-                 right = has_pixels ? (double)source->x_max : source->x,
-                 below = has_pixels ? (double)source->y_min : source->y,
-                 above = has_pixels ? (double)source->y_max : source->y;
-    return !(row->flags & SRCFIND_FLAG_NOT_FITTED) && row->x >= left - reach &&
-           row->x <= right + reach && row->y >= below - reach && row->y <= above + reach &&
+    return !(row->flags & SRCFIND_FLAG_NOT_FITTED) &&
+           scale_islands_distance(source, row->x, row->y) <= reach &&
            row->total_flux > row->e_total_flux && row->total_flux < source->total_flux;
 }
 

@@ -38,6 +38,12 @@ struct about {
     enum scale_island kind;
 };
 
+/* Where an island is, to find it by y. */
+struct place {
+    double y;
+    int64_t island;
+};
+
 /* What is known while islands are divided. */
 struct division {
     const struct setting *setting;
@@ -45,8 +51,8 @@ struct division {
     double sigma;       /* of the effective beam, pixels */
     double reach, near; /* within which an island joins a source, and is not alone, in pixels */
     const struct segments *islands;
-    struct about *about; /* each island */
-    int64_t *by_y;       /* the islands in the order of y */
+    struct about *about;  /* each island */
+    struct place *places; /* in the order of y */
 };
 
 /* The noise at the highest sample of an island. */
@@ -62,38 +68,24 @@ static double snr_of(const struct setting *s, const struct island *island) {
 
 /* --- which source an island is beside --- */
 
-struct place {
-    double y;
-    int64_t island;
-};
-
 static int compare_places(const void *a, const void *b) {
     const struct place *p = a, *q = b;
     return p->y != q->y ? (p->y > q->y) - (p->y < q->y)
                         : (p->island > q->island) - (p->island < q->island);
 }
 
-/* Sorts the islands by y. */
-static bool sort_islands(struct division *d) {
-    const int64_t n = d->islands->n;
-    struct place *places = arrays_allocate(n, sizeof *places);
-    for (int64_t i = 0; places && i < n; i++)
-        places[i] = (struct place){d->about[i].y, i};
-    if (places)
-        qsort(places, (size_t)n, sizeof *places, compare_places);
-    for (int64_t i = 0; places && i < n; i++)
-        d->by_y[i] = places[i].island;
-    const bool ok = places;
-    free(places);
-    return ok;
+static void sort_islands(struct division *d) {
+    for (int64_t i = 0; i < d->islands->n; i++)
+        d->places[i] = (struct place){d->about[i].y, i};
+    qsort(d->places, (size_t)d->islands->n, sizeof *d->places, compare_places);
 }
 
-/* The first island at y or above it, in the order of y. */
+/* The first place at y or above it. */
 static int64_t first_from(const struct division *d, double y) {
     int64_t low = 0, high = d->islands->n;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (d->about[d->by_y[middle]].y < y)
+        if (d->places[middle].y < y)
             low = middle + 1;
         else
             high = middle;
@@ -101,20 +93,27 @@ static int64_t first_from(const struct division *d, double y) {
     return low;
 }
 
-/* How far outside of a source's pixels a place is, along the axis where it is farther; from the
- * source's position, where it has no pixels. */
-static double distance(const struct srcfind_source *row, double x, double y) {
-    if (row->n_pixels == SRCFIND_EMPTY)
-        return fmax(fabs(x - row->x), fabs(y - row->y));
-    return fmax(fmax((double)row->x_min - x, x - (double)row->x_max),
-                fmax((double)row->y_min - y, y - (double)row->y_max));
+/* The box of a source's pixels; its position, where it has no pixels. */
+struct box {
+    double x_min, x_max, y_min, y_max;
+};
+
+static struct box box_of(const struct srcfind_source *s) {
+    return s->n_pixels == SRCFIND_EMPTY ? (struct box){s->x, s->x, s->y, s->y}
+                                        : (struct box){(double)s->x_min, (double)s->x_max,
+                                                       (double)s->y_min, (double)s->y_max};
+}
+
+double scale_islands_distance(const struct srcfind_source *source, double x, double y) {
+    const struct box b = box_of(source);
+    return fmax(fmax(b.x_min - x, x - b.x_max), fmax(b.y_min - y, y - b.y_max));
 }
 
 /* Notes that an island is beside a source. Of several, it joins the one whose flux, smoothed as
  * that of a point, is the highest there. */
 static void note_beside(const struct division *d, struct about *about,
                         const struct srcfind_source *row, int64_t source) {
-    const double far = distance(row, about->x, about->y);
+    const double far = scale_islands_distance(row, about->x, about->y);
     const double r = hypot(about->x - row->x, about->y - row->y) / d->sigma;
     const double nearness = log(fabs(row->total_flux)) - r * r / 2;
     about->is_alone = about->is_alone && far > d->near;
@@ -128,12 +127,10 @@ static void note_beside(const struct division *d, struct about *about,
 static void find_sources(struct division *d, const struct srcfind_source *rows, int64_t n) {
     const double most = fmax(d->reach, d->near);
     for (int64_t i = 0; i < n; i++) {
-        const bool has_pixels = rows[i].n_pixels != SRCFIND_EMPTY;
-        const double y_min = (has_pixels ? (double)rows[i].y_min : rows[i].y) - most,
-                     y_max = (has_pixels ? (double)rows[i].y_max : rows[i].y) + most;
-        for (int64_t k = first_from(d, y_min); k < d->islands->n && d->about[d->by_y[k]].y <= y_max;
-             k++)
-            note_beside(d, &d->about[d->by_y[k]], &rows[i], i);
+        const struct box b = box_of(&rows[i]);
+        int64_t k = first_from(d, b.y_min - most);
+        for (; k < d->islands->n && d->places[k].y <= b.y_max + most; k++)
+            note_beside(d, &d->about[d->places[k].island], &rows[i], i);
     }
 }
 
@@ -156,8 +153,8 @@ static bool is_rest(const struct division *d, const struct island *island, doubl
     const double x = sum_above(island_sum(island, SUM_QX), unit, island_sum(island, SUM_X), base);
     const double y = sum_above(island_sum(island, SUM_QY), unit, island_sum(island, SUM_Y), base);
     return sum * d->setting->to_flux < fabs(source->total_flux) &&
-           distance(source, step * ((double)island->x_min + x / sum) + g->x,
-                    step * ((double)island->y_min + y / sum) + g->y) <= d->reach;
+           scale_islands_distance(source, step * ((double)island->x_min + x / sum) + g->x,
+                                  step * ((double)island->y_min + y / sum) + g->y) <= d->reach;
 }
 
 static enum scale_island kind_of(const struct division *d, const struct srcfind_source *rows,
@@ -232,8 +229,7 @@ static bool divide(struct division *d, const struct srcfind_source *rows, int64_
                                      .source = -1,
                                      .is_alone = true};
     }
-    if (!sort_islands(d))
-        return false;
+    sort_islands(d);
     find_sources(d, rows, n);
     for (int64_t i = 0; i < d->islands->n; i++)
         d->about[i].kind = kind_of(d, rows, i);
@@ -257,11 +253,11 @@ bool scale_islands_divide(const struct view *samples, double threshold,
                          .near = BEAMS * beam_frame_fwhm(&g->beam),
                          .islands = islands,
                          .about = arrays_allocate(islands->n, sizeof *d.about),
-                         .by_y = arrays_allocate(islands->n, sizeof *d.by_y)};
+                         .places = arrays_allocate(islands->n, sizeof *d.places)};
     memset(kinds, 0, SCALE_ISLANDS * sizeof *kinds);
-    const bool ok = d.about && d.by_y && divide(&d, rows, n, kinds);
+    const bool ok = d.about && d.places && divide(&d, rows, n, kinds);
     free(d.about);
-    free(d.by_y);
+    free(d.places);
     return ok;
 }
 

@@ -24,8 +24,11 @@ struct scale_islands {
 /* How high an island beside a source must be, in rms. */
 double scale_islands_threshold(const struct detection *detection);
 
-/* How far from the box of a source's pixels the flux may be that joins it, in pixels of the image.
- */
+/* How far outside of the box of a source's pixels a place of the image is, in pixels, along the
+ * axis where it is farther; from the source's position, where it has no pixels. Negative inside. */
+double scale_islands_distance(const struct srcfind_source *source, double x, double y);
+
+/* The distance within which flux may join a source. */
 double scale_islands_reach(const struct grid *grid);
 
 /* Divides the islands of a view of samples, which keep their runs, by kind; they stay with the

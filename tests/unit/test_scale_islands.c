@@ -49,18 +49,26 @@ static struct segments islands_of(const struct given *given, int n) {
     return s;
 }
 
-static void divide(const struct given *given, int n, const struct srcfind_source *rows, int n_rows,
-                   struct scale_islands kinds[SCALE_ISLANDS]) {
+/* A search of the samples for islands above `island` rms, whose own threshold is 5 rms. */
+static void divide_islands(struct segments *islands, double island,
+                           const struct srcfind_source *rows, int n_rows,
+                           struct scale_islands kinds[SCALE_ISLANDS]) {
     const struct image image = {.jansky = 1};
     const struct srcfind_image metadata = {.beam_pixels = 25};
-    struct view view = {.image = &image,
-                        .metadata = &metadata,
-                        .grid = &grid,
-                        .detection = {.threshold = 4, .island = 3},
-                        .result = {.noise = {.rms = 1}, .segments = islands_of(given, n)}};
+    const struct view view = {.image = &image,
+                              .metadata = &metadata,
+                              .grid = &grid,
+                              .detection = {.threshold = 4, .island = island},
+                              .result = {.noise = {.rms = 1}, .segments = *islands}};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     assert_true(scale_islands_divide(&view, 5, &frame, rows, n_rows, kinds));
-    segments_clear(&view.result.segments);
+    segments_clear(islands);
+}
+
+static void divide(const struct given *given, int n, const struct srcfind_source *rows, int n_rows,
+                   struct scale_islands kinds[SCALE_ISLANDS]) {
+    struct segments islands = islands_of(given, n);
+    divide_islands(&islands, 3, rows, n_rows, kinds);
 }
 
 /* The kind of an island beside these rows, and the row that it joins, or -1. */
@@ -96,24 +104,13 @@ static void lone_islands(void **state) {
 /* An island must be larger than the effective beam, however low it is. */
 static void low_islands(void **state) {
     struct scale_islands kinds[SCALE_ISLANDS];
-    const struct given given = {5.01, 25, 100, 101, 101};
-    const struct image image = {.jansky = 1};
-    const struct srcfind_image metadata = {.beam_pixels = 25};
-    struct view view = {.image = &image,
-                        .metadata = &metadata,
-                        .grid = &grid,
-                        .detection = {.threshold = 5, .island = 5},
-                        .result = {.noise = {.rms = 1}}};
-    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     (void)state;
     for (int more = 0; more < 2; more++) {
-        struct given one = given;
-        one.n += more;
-        view.result.segments = islands_of(&one, 1);
-        assert_true(scale_islands_divide(&view, 5, &frame, NULL, 0, kinds));
+        const struct given given = {5.01, 25 + more, 100, 101, 101};
+        struct segments islands = islands_of(&given, 1);
+        divide_islands(&islands, 5, NULL, 0, kinds);
         assert_int_equal(kinds[more ? ISLAND_IS_SOURCE : ISLAND_IS_DOUBT].segments.n, 1);
         scale_islands_clear(kinds);
-        segments_clear(&view.result.segments);
     }
 }
 
@@ -170,19 +167,11 @@ static void no_rests(void **state) {
     for (int more = 6; more <= 8; more += 2) { /* samples from the peak to the centroid */
         struct scale_islands kinds[SCALE_ISLANDS];
         const struct given given = {4.5, 30, 120, 55, 57};
-        const struct image image = {.jansky = 1};
-        const struct srcfind_image metadata = {.beam_pixels = 25};
-        struct view view = {.image = &image,
-                            .metadata = &metadata,
-                            .grid = &grid,
-                            .detection = {.threshold = 4, .island = 3},
-                            .result = {.noise = {.rms = 1}, .segments = islands_of(&given, 1)}};
-        const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
-        island_add(view.result.segments.islands, SUM_QX, (uint128)llrint(ldexp(120 * more, -UNIT)));
-        assert_true(scale_islands_divide(&view, 5, &frame, &row, 1, kinds));
+        struct segments islands = islands_of(&given, 1);
+        island_add(islands.islands, SUM_QX, (uint128)llrint(ldexp(120 * more, -UNIT)));
+        divide_islands(&islands, 3, &row, 1, kinds);
         assert_int_equal(kinds[ISLAND_JOINS].segments.n, more == 6); /* 67 and 71 */
         scale_islands_clear(kinds);
-        segments_clear(&view.result.segments);
     }
 }
 
