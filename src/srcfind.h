@@ -424,9 +424,9 @@ struct srcfind_quality {
     /* With the option scales: the widest one that was left out, in beams, since its kernel is wider
      * than half of the image's shorter side; NaN where none was. */
     double widest_left_out;
-    /* With the option scales and local noise: the flux of the map of the background above the
-     * image's median, where they differ by more than half an rms, which is in no row; and the flux
-     * of the positive rows. Else NaN. */
+    /* With the option scales and local noise: about the flux of the map of the background above the
+     * image's median, where they differ by more than half an rms, which is in no row (0 for a
+     * slope); and the flux of the positive rows that are fitted. Else NaN. */
     double unmeasured, measured;
 };
 

@@ -125,8 +125,8 @@ class Quality:
     beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels: FWHM of the beam's minor
     axis, in pixels. background_p10, background_p90: percentiles of the local background.
     widest_left_out: with scales, the widest one that is too wide for the image, in beams.
-    unmeasured, measured: with scales and local noise, the flux of the background above the image's
-    median, which is in no row, and that of the positive rows.
+    unmeasured, measured: with scales and local noise, about the flux of the background above the
+    image's median, which is in no row, and that of the positive rows that are fitted.
     """
 
     zeros: float

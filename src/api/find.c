@@ -172,10 +172,11 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
         status = planes_measure(finder, input, result);
-    const double to_flux = setting_to_flux(&input->image, &result->image);
-    if (status == SRCFIND_OK &&
-        !(quality_find(&sample, result) && unmeasured_find(to_flux, result)))
+    if (status == SRCFIND_OK && !quality_find(&sample, result))
         status = error_memory(error, "comparing the noise from place to place");
+    if (status == SRCFIND_OK &&
+        !unmeasured_find(setting_to_flux(&input->image, &result->image), result))
+        status = error_memory(error, "summing the background");
     if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");
     sampled_clear(&sample);

@@ -3,9 +3,8 @@
  * 1. The kernel is a round Gaussian whose FWHM is a number of beams (the round beam of equal area).
  *    Kernels wider than half of the shorter side of the image are left out.
  * 2. The effective beam is the beam convolved with the kernel. Samples are as far apart as
- *    smoothing_step chooses for this beam; boxes of local noise are 15 effective beams wide.
- * Samples and boxes begin in the middle of the image: mirrored images have mirrored samples and
- * noise.
+ *    smoothing_step chooses for this beam; boxes of local noise are 15 effective beams wide. Both
+ *    lie around the middle of the image: mirrored images have mirrored samples and noise.
  * 3. The image less all Gaussians so far is convolved at the samples, by the device that has the
  *    image or by the CPU (measure/smooth.c).
  * 4. With two images, each is smoothed on the device in turn, and its samples are copied to the

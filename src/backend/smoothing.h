@@ -10,7 +10,7 @@
 
 #include "backend/gaussian.h"
 
-/* The samples begin in the middle of the image: those of a mirrored image are mirrored. A sample
+/* The samples lie around the middle of the image: those of a mirrored image are mirrored. A sample
  * may be between two pixels, and may lie outside of the image, where it is blank. */
 struct smoothing {
     int64_t step;
@@ -26,10 +26,8 @@ EXACT_FUNCTION double smoothing_centre(int64_t first, int64_t n) {
     return (double)first + (double)(n - 1) / 2;
 }
 
-/* A sample is blank where one of the one or two pixels in the middle of its kernel, along an axis,
- * is blank or outside of the image: these are the pixels first + smoothing_low(n), and
- * smoothing_high.
- */
+/* The pixels in the middle of a kernel of n pixels, along an axis: the same one, or two. A sample
+ * is blank where one of them is blank, or outside of the image. */
 EXACT_FUNCTION int64_t smoothing_low(int64_t n) {
     return (n - 1) / 2;
 }

@@ -17,8 +17,9 @@
 /* Labels of pixels are numbers of islands or of sources. */
 enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
 
-/* The rows of sources. With a fit also all Gaussians, in no order that matters, and rows for the
- * Gaussians of sources that have several (`parts`), in the order of the sources. */
+/* The rows of sources. With a fit also all Gaussians, and rows for the Gaussians of sources that
+ * have several (`parts`), both in the order of the sources; but for Gaussians that have joined a
+ * source (api/join.h), which are behind those before. */
 struct sources {
     struct srcfind_source *rows;
     int64_t n, n_negative; /* the negative ones are the last, and count as sources */

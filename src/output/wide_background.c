@@ -16,13 +16,14 @@ static struct tensor ellipse_of(const struct srcfind_source *row) {
                            (major - minor) * x * y};
 }
 
-/* The first and the last pixel within `reach` of a centre, along an axis of n pixels. */
-static int64_t first_within(double centre, double reach) {
-    return (int64_t)fmax(ceil(centre - reach), 0);
+/* The first and the last pixel within `reach` of a centre, along an axis of n pixels; the first is
+ * behind the last where there is none. */
+static int64_t first_within(double centre, double reach, int64_t n) {
+    return (int64_t)fmin(fmax(ceil(centre - reach), 0), (double)n);
 }
 
 static int64_t last_within(double centre, double reach, int64_t n) {
-    return (int64_t)fmin(floor(centre + reach), (double)n - 1);
+    return (int64_t)fmax(fmin(floor(centre + reach), (double)n - 1), -1);
 }
 
 /* Adds the pixels of an ellipse. */
@@ -34,11 +35,11 @@ static bool add_ellipse(struct labels *labels, const struct srcfind_source *row,
     if (!isfinite(reach) || !(tensor_determinant(&m) > 0))
         return true;
     const int64_t last = last_within(row->y, reach, height);
-    for (int64_t y = first_within(row->y, reach); ok && y <= last; y++) {
+    for (int64_t y = first_within(row->y, reach, height); ok && y <= last; y++) {
         const double d = (double)y - row->y;
         const double centre = row->x + d * m.xy / m.yy;
         const double half = sqrt(fmax(tensor_determinant(&m) / m.yy * (1 - d * d / m.yy), 0));
-        const struct run run = {(int32_t)y, (int32_t)first_within(centre, half),
+        const struct run run = {(int32_t)y, (int32_t)first_within(centre, half, width),
                                 (int32_t)last_within(centre, half, width)};
         /* The widest scale comes first: label_rows.h has those with the smallest number first. */
         if (run.x0 <= run.x1)

@@ -9,9 +9,8 @@
 #include "output/result.h"
 
 struct wide_background {
-    struct label_rows
-        gaussians;  /* labels are numbers of Gaussians, from 1; no runs: there are none */
-    double *values; /* below each of them, in the map's unit */
+    struct label_rows gaussians; /* their numbers, from 1; empty where there are none */
+    double *values;              /* the background below each of them, in the map's unit */
 };
 
 /* Finds the pixels within one FWHM of the centre of each Gaussian of a scale, in an image of this

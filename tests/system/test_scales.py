@@ -1,5 +1,5 @@
 """--scales: emission wider than the beam, found on smoothed residuals. Known wide sources; each
-column of a row, and all rows of a scale, against a smoothing by SciPy; negative sources, maps,
+column of a row, and all rows of a scale, against a smoothing by NumPy; negative sources, maps,
 formats and merged catalogues; the same bytes however the work is done; odd images, odd values and
 odd lists."""
 import csv
@@ -452,8 +452,8 @@ class Sources(Scales):
         image[random.random(image.shape) < 0.02] = np.nan
         return image
 
-    def test_against_smoothing_by_scipy(self):
-        """Noise, extents and sums are those of a residual that SciPy smoothed, and fits those of a
+    def test_against_smoothing_by_numpy(self):
+        """Noise, extents and sums are those of a residual that NumPy smoothed, and fits those of a
         search of its samples."""
         whole, n_rows, n_same, n_none = self.sky("--wide", "60", "--seed", "3", side=700), 0, 0, 0
         ratios = []
