@@ -303,6 +303,28 @@ class Sources(Scales):
             self.assertGreater(int(later[0]["Isl_id"]), max(int(row["Isl_id"]) for row in before))
         self.assertGreater(n_joined, 1)
 
+    def test_doubts_are_not_found_again(self):
+        """What a scale has found, but is not certain, has no row, and is no longer there for the
+        next scale."""
+        path = self.sky("--density", "1500", "--wide", "0", "--seed", "2")
+        for scales, n in (("--scales=2", 1), ("--scales=1.5,2", 0)):
+            found = [
+                row
+                for row in of_scale(self.json(path, *LOCAL, scales), 1.5, 2)
+                if math.hypot(row["Xposn"] - 324, row["Yposn"] - 338) < 6
+            ]
+            self.assertEqual(len(found), n)
+
+    def test_points_of_no_flux(self):
+        """A source of a scale that no fit tells from a point has more flux than its error."""
+        for seed in ("2", "8", "31"):  # their islands have such ones
+            path = self.sky("--wide", "45", "--seed", seed)
+            found = of_scale(self.json(path, *LOCAL, "--scales"), 2, 4, 8)
+            self.assertGreater(len(found), 2)
+            for row in found:
+                if row["Flags"] & BEAM_SHAPED:
+                    self.assertGreater(row["Total_flux"], row["E_Total_flux"])
+
     def test_columns(self):
         """Maj, Min, PA are DC with the beam; Peak_flux is that of the Gaussian in the image, and
         its error in proportion."""
@@ -721,6 +743,13 @@ class Maps(Scales):
                     ]
                     or [],
                 )
+        map_of_a_nebula = os.path.join(t.SOURCE_ROOT, "data", "maps", "magpis.fits")
+        catalogue = t.find(map_of_a_nebula, *LOCAL, "--scales")
+        fluxes = [[], []]
+        for row in catalogue["sources"]:
+            fluxes[row["Flags"] & NOT_FITTED != 0].append(row["Total_flux"])
+        self.assertGreater(sum(fluxes[1]), 0)  # it is in no model, and its emission unmeasured
+        self.assertAlmostEqual(catalogue["quality"]["measured"], sum(fluxes[0]), delta=1e-12)
         for options in (["--scales=2"], ["--fit", *LOCAL]):
             quality = t.find(path, "-i", "3", *options)["quality"]
             self.assertEqual([quality["unmeasured"], quality["measured"]], [None, None])

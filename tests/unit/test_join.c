@@ -62,6 +62,7 @@ static void joins(void **state) {
     before[2].flags = SRCFIND_FLAG_UNCERTAIN_TOTAL | SRCFIND_FLAG_NARROW;
     before[1].s_code[0] = 'S'; /* nothing joins it */
     after[0].flags = SRCFIND_FLAG_EDGE;
+    before[0].flags |= SRCFIND_FLAG_SINGLE_PIXEL;
     after[3].flags = SRCFIND_FLAG_NOT_FITTED;
     struct sources s = sources_of(before, 4, 100), more = sources_of(after, 4, 200);
     assert_true(join_sources(&s, &more, source, 3));
@@ -73,7 +74,7 @@ static void joins(void **state) {
     assert_true(fabs(rows[0].e_total_flux - 0.3 * sqrt(3)) < 1e-15);
     assert_int_equal(rows[0].n_gaussians, 5);
     assert_string_equal(rows[0].s_code, "M");
-    assert_int_equal(rows[0].flags, 0);
+    assert_int_equal(rows[0].flags, SRCFIND_FLAG_SINGLE_PIXEL);
     assert_int_equal(rows[0].n_pixels, 12);
     assert_memory_equal(&rows[1], &before[1], sizeof rows[1]);
     assert_int_equal(rows[2].flags, SRCFIND_FLAG_EDGE); /* 6 +- 0.67 is certain */
@@ -83,6 +84,7 @@ static void joins(void **state) {
         s.parts[k].s_code[0] = 'S';
     assert_parts(&s, ids, fluxes, 9);
     assert_int_equal(s.parts[0].n_pixels, SRCFIND_EMPTY); /* those of the source are its row's */
+    assert_int_equal(s.parts[0].flags, SRCFIND_FLAG_BEAM_SHAPE);
 
     struct srcfind_source again[] = {row_of(1, 1, 1, 7)}; /* at the next scale */
     static const int64_t first[] = {0};
