@@ -246,8 +246,9 @@ struct srcfind_source {
     /* The size in pixels, not deconvolved: FWHM, and the angle of the major axis from the y axis
      * against the clock. That of the beam where the source has no shape. In no column. */
     double pixel_major, pixel_minor, pixel_angle;
-    double pix_snr; /* with the option fit */
-    double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
+    double pix_snr;       /* with the option fit */
+    double e_total_shape; /* with the option fit: Jy */
+    double scale; /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
     double reference_frequency;              /* Hz */
@@ -405,6 +406,22 @@ struct srcfind_background {
 
 SRCFIND_API const struct srcfind_background *
 srcfind_catalogue_background(const struct srcfind_catalogue *catalogue);
+
+/* The autocorrelation of the noise, from which errors follow; with the option fit, else all is 0.
+ */
+struct srcfind_correlation {
+    bool measured; /* in the image; else it is that of the beam or, where none is known, of pixels
+                      that are independent */
+    int64_t n_pixels;      /* whose pairs were measured */
+    double area;           /* over which noise is correlated, pixels: the sum over all offsets */
+    double beam_area;      /* the same of noise that is correlated as the beam is */
+    double step_x, step_y; /* from a value to the next one, pixels */
+    int64_t n_x, n_y; /* numbers of values; the one in the middle is that of a pixel with itself */
+    const double *values; /* row by row; 0 beyond two FWHM. They belong to the catalogue. */
+};
+
+SRCFIND_API const struct srcfind_correlation *
+srcfind_catalogue_correlation(const struct srcfind_catalogue *catalogue);
 
 /* Figures that tell whether the options suit the image. Those of the pixels are of a sample of some
  * ten thousand, the same on every backend; they are NaN for pixels in the memory of a device. */

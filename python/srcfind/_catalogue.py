@@ -116,6 +116,25 @@ class Background:
 
 
 @dataclass(frozen=True)
+class Correlation:
+    """The autocorrelation of the noise, from which errors follow; with fit.
+
+    measured: in the image; else it is that of the beam or, where none is known, of independent
+    pixels. n_pixels: whose pairs were measured. area: over which noise is correlated, in pixels;
+    beam_area: the same of noise that is correlated as the beam is. step_x, step_y: pixels from a
+    value to the next one. values: an array; the one in the middle is that of a pixel with itself.
+    """
+
+    measured: bool
+    n_pixels: int
+    area: float
+    beam_area: float
+    step_x: float
+    step_y: float
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
 class Quality:
     """Figures that tell whether the options suit the image; NaN if unknown.
 
@@ -213,6 +232,7 @@ _PICKLED = (
     "array",
     "image",
     "background",
+    "correlation",
     "quality",
     "notes",
     "run",
@@ -447,6 +467,16 @@ class Catalogue:
     def background(self) -> Background:
         """Background and noise."""
         return _read(Background, lib.srcfind_catalogue_background(self._catalogue))
+
+    @cached_property
+    def correlation(self) -> Correlation | None:
+        """The autocorrelation of the noise; None without fit."""
+        struct = lib.srcfind_catalogue_correlation(self._catalogue)
+        if struct.values == ffi.NULL:
+            return None
+        values = np.frombuffer(ffi.buffer(struct.values, struct.n_y * struct.n_x * 8))
+        numbers = [getattr(struct, field.name) for field in fields(Correlation)[:-1]]
+        return Correlation(*numbers, values.reshape(struct.n_y, struct.n_x).copy())
 
     @cached_property
     def quality(self) -> Quality:

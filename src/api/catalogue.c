@@ -127,6 +127,11 @@ srcfind_catalogue_background(const struct srcfind_catalogue *catalogue) {
     return &catalogue->table.of->background;
 }
 
+const struct srcfind_correlation *
+srcfind_catalogue_correlation(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->table.of->correlation;
+}
+
 const struct srcfind_quality *srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue) {
     return &catalogue->table.of->quality;
 }

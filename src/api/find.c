@@ -94,6 +94,9 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     if (status == SRCFIND_OK &&
         !noise_describe(&view->detection, &view->result.noise, &view->result.background))
         status = error_memory(error, "measuring local noise");
+    if (status == SRCFIND_OK && options_fit(search->options) &&
+        !noise_describe_correlation(&view->correlation, &result->correlation))
+        status = error_memory(error, "measuring the noise");
     if (status == SRCFIND_ERROR_INPUT && user_maps_exist(&input->maps) &&
         (is_blank(view) || is_blank(views_detect(search->views))))
         status = user_maps_explain_blank(&input->maps, view->source->width * view->source->height,

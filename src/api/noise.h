@@ -1,8 +1,10 @@
-/* Boxes of local noise, chosen by the options, and the range of local noise in a catalogue. */
+/* Boxes of local noise, chosen by the options; the range of local noise, and the autocorrelation of
+ * the noise, in a catalogue. */
 #ifndef NOISE_H
 #define NOISE_H
 
 #include "backend/backend.h"
+#include "measure/correlation.h"
 #include "options/options.h"
 
 enum { STEPS_A_BOX = 3 };
@@ -26,5 +28,10 @@ bool noise_describe(const struct detection *detection, const struct noise_map *m
 /* The 10th and the 90th percentile of the background of the nodes of local noise; NaN without
  * nodes. */
 bool noise_background_range(const struct noise_map *map, double *p10, double *p90);
+
+/* Copies the autocorrelation of the noise for the user, who frees its values. False where memory
+ * ran out. */
+bool noise_describe_correlation(const struct correlation *correlation,
+                                struct srcfind_correlation *described);
 
 #endif

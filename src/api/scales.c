@@ -115,6 +115,7 @@ struct view scale_view(const struct scale *s, const struct view *image,
     view.grid = &s->grid;
     view.detection = s->detection;
     view.result = (struct detection_result){0};
+    view.has_correlation = false;
     return view;
 }
 

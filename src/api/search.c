@@ -21,6 +21,8 @@
 #include "api/scales.h"
 #include "common/clock.h"
 #include "gpu/module.h"
+#include "measure/beam_frame.h"
+#include "measure/noise_pairs.h"
 #include "measure/scale_islands.h"
 
 /* A search on the backend that was chosen. */
@@ -125,6 +127,35 @@ static enum srcfind_status detect(const struct backend_search *b, struct views *
         return status;
     v->other.result.is_on_device = false;
     return find_noise(b, &v->measure);
+}
+
+/* Finds the autocorrelation of the noise of a view, unless it is known: as the image has it where
+ * fits need it, else as it would follow from the beam. */
+static enum srcfind_status find_correlation(struct backend_search *b, struct view *view) {
+    const struct run_source pixels = view_pixels(view, &b->calls);
+    struct fit_frame frame;
+    if (view->has_correlation)
+        return SRCFIND_OK;
+    enum srcfind_status status =
+        beam_frame_make(view->image, view->metadata, &frame, b->calls.error);
+    if (status != SRCFIND_OK)
+        return status;
+    frame = grid_frame(view->grid, &frame, 2);
+    view->correlation = correlation_of_beam(&frame);
+    if (options_fit(b->search->options))
+        status = noise_pairs_measure(&pixels, b->calls.threads, &view->correlation, b->calls.error);
+    view->has_correlation = status == SRCFIND_OK;
+    return status;
+}
+
+/* Finds islands, noise, and the autocorrelation of the noise. */
+static enum srcfind_status detect_with_correlation(struct backend_search *b, struct views *v) {
+    enum srcfind_status status = detect(b, v);
+    if (status == SRCFIND_OK)
+        status = find_correlation(b, &v->measure);
+    if (status == SRCFIND_OK && v->are_two)
+        status = find_correlation(b, &v->other);
+    return status;
 }
 
 /* --- from islands to rows --- */
@@ -245,7 +276,7 @@ static enum srcfind_status search_samples(struct backend_search *b, struct views
     const double threshold = samples->measure.detection.threshold;
     const double beside = scale_islands_threshold(&samples->measure.detection);
     set_threshold(samples, beside);
-    enum srcfind_status status = detect(b, samples);
+    enum srcfind_status status = detect_with_correlation(b, samples);
     if (status == SRCFIND_OK)
         status = divide_islands(b, samples, threshold, kinds);
     for (int kind = 0; status == SRCFIND_OK && kind < SCALE_ISLANDS; kind++) {
@@ -342,7 +373,7 @@ static enum srcfind_status search_all(struct backend_search *b) {
     const struct search *s = b->search;
     struct views *views = s->views;
     const int n = b->positions ? 0 : s->options->scales.n;
-    enum srcfind_status status = detect(b, views);
+    enum srcfind_status status = detect_with_correlation(b, views);
     if (status == SRCFIND_OK)
         status = make_and_keep(b, views, s->labels, n > 0, s->sources);
     const char *method = s->report->timings.clip_method;

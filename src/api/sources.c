@@ -197,7 +197,7 @@ static struct component_setting component_setting_of(const struct view *view,
         .detection = &view->detection,
         .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
         .frame = effective,
-        .noise = grid_frame(view->grid, frame, 2),
+        .noise = &view->correlation,
         .group_tolerance = options_group(o),
         .correlated = setting_correlated(view->metadata, frame, view->grid)};
 }

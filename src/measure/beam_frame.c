@@ -48,10 +48,13 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
     return SRCFIND_OK;
 }
 
+struct tensor beam_frame_form(const struct fit_frame *frame) {
+    return (struct tensor){frame->ux * frame->ux, frame->uy * frame->uy + frame->vy * frame->vy,
+                           frame->ux * frame->uy};
+}
+
 struct tensor beam_frame_moments(const struct fit_frame *frame) {
-    const struct tensor form = {frame->ux * frame->ux,
-                                frame->uy * frame->uy + frame->vy * frame->vy,
-                                frame->ux * frame->uy};
+    const struct tensor form = beam_frame_form(frame);
     return frame->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
 }
 

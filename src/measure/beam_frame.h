@@ -16,6 +16,9 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
  * form, upper triangular. Not finite where the form is not positive. */
 struct fit_frame beam_frame_of_form(const struct tensor *form);
 
+/* The form of the Gaussian that is the unit circle of a frame, in pixels. */
+struct tensor beam_frame_form(const struct fit_frame *frame);
+
 /* The second moments of the beam, pixels^2: the same in the whole image, as those of an
  * interferometer's map are. NaN without a beam. */
 struct tensor beam_frame_moments(const struct fit_frame *frame);

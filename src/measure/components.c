@@ -292,7 +292,7 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
         jobs[k].is_fitted = false;
     return island_fit_finish(&item->fit, &d->frame, jobs, arena_of(b, item), &item->fitted) &&
-           grouped_sources_make(&item->fit, &d->frame, &d->noise, jobs, &item->fitted, &rule,
+           grouped_sources_make(&item->fit, &d->frame, d->noise, jobs, &item->fitted, &rule,
                                 arena_of(b, item), &item->grouped);
 }
 

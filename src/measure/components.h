@@ -42,10 +42,10 @@ struct component_setting {
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
-    struct fit_frame noise; /* whose unit circle is the autocorrelation of the noise */
-    double group_tolerance; /* see group.h */
-    double correlated;      /* area over which noise is correlated, in pixels */
-    bool keeps_sources;     /* whether components have the source of each pixel */
+    const struct correlation *noise; /* of the measured image */
+    double group_tolerance;          /* see group.h */
+    double correlated;               /* see flux_check.h */
+    bool keeps_sources;              /* whether components have the source of each pixel */
 };
 
 /* The sources of a range of islands, in the order of the islands; the brightest of an island first.

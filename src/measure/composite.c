@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "measure/fit_covariance.h"
-#include "measure/uncertainty.h"
+#include "measure/fit_uncertainty.h"
 
 enum { STEPS = 5 }; /* of Newton, to the highest value */
 
@@ -170,7 +170,7 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
 
 /* Adds the covariance of a part with Gaussians of the source. */
 static bool add_part(const struct island_fit *fit, const struct fit_frame *frame,
-                     const struct fit_frame *noise, int64_t part, const struct fit_set *fitted,
+                     const struct correlation *noise, int64_t part, const struct fit_set *fitted,
                      const struct members *m, const struct frame_sum *sum,
                      double covariance[QUANTITIES][QUANTITIES]) {
     struct fit_gradient gradients[FIT_MOST] = {0};
@@ -219,19 +219,21 @@ static void set_errors(const struct fit_frame *f, double unit,
 }
 
 /* Adds the errors that the second moments of a Gaussian with the beam's shape would have with a
- * free shape, as uncertainty_of_fit does for a lone Gaussian: else two points would have no error
+ * free shape, as fit_uncertainty_of does for a lone Gaussian: else two points would have no error
  * of the width across their line. */
-static void add_shape_errors(const struct fitted_source *source, const struct fit_frame *noise,
-                             struct composite *c) {
+static void add_shape_errors(const struct fitted_source *source, const struct fit_frame *frame,
+                             const struct correlation *noise, struct composite *c) {
     const struct gaussian *g = &source->gaussian;
-    const struct shape_error e = uncertainty_of_fit(g, noise, g->peak, true, 0).shape;
+    const struct fit_uncertainty of_one = fit_uncertainty_of(g, frame, noise, true);
+    const struct shape_error e = fit_uncertainty_at(&of_one, g->peak).shape;
     const double *t = e.to_pixels, share = total_of(g) / c->total;
     /* of xx, yy and xy by the moments along both axes, and by the mixed one */
     const double by[3][3] = {{t[0] * t[0], t[1] * t[1], 2 * t[0] * t[1]},
                              {t[2] * t[2], t[3] * t[3], 2 * t[2] * t[3]},
                              {t[0] * t[2], t[1] * t[3], t[0] * t[3] + t[1] * t[2]}};
-    const double covariance[3][3] = {
-        {e.major, e.covariance, 0}, {e.covariance, e.minor, 0}, {0, 0, e.mixed}};
+    const double covariance[3][3] = {{e.major, e.covariance, e.major_mixed},
+                                     {e.covariance, e.minor, e.minor_mixed},
+                                     {e.major_mixed, e.minor_mixed, e.mixed}};
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             for (int i = 0; i < 3; i++)
@@ -240,7 +242,7 @@ static void add_shape_errors(const struct fitted_source *source, const struct fi
 }
 
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_frame *noise, const struct fit_job *jobs,
+                       const struct correlation *noise, const struct fit_job *jobs,
                        const struct fitted_sources *fitted, const struct model *model,
                        const int32_t *members, int64_t n, struct composite *composite) {
     const struct members m = {fitted, members, n};
@@ -258,6 +260,6 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
     set_errors(frame, sum.unit, covariance, composite);
     for (int64_t i = 0; i < n; i++)
         if (fitted->source[members[i]].has_beam_shape)
-            add_shape_errors(&fitted->source[members[i]], noise, composite);
+            add_shape_errors(&fitted->source[members[i]], frame, noise, composite);
     return true;
 }

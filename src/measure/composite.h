@@ -2,6 +2,7 @@
 #ifndef COMPOSITE_H
 #define COMPOSITE_H
 
+#include "measure/correlation.h"
 #include "measure/island_fit.h"
 #include "measure/model.h"
 
@@ -17,13 +18,13 @@ struct composite {
     double shape[3][3];     /* covariance of the second moments xx, yy and xy */
 };
 
-/* Measures the source of the n Gaussians members[0], ... of an island, which are fitted. noise: the
- * frame whose unit circle is its autocorrelation. model: the sum of all Gaussians of the island.
+/* Measures the source of the n Gaussians members[0], ... of an island, which are fitted. noise: its
+ * autocorrelation. model: the sum of all Gaussians of the island.
  *
  * The highest value is that of the model of the island, at the centres of the Gaussians and after
  * five of Newton's steps from each, as long as they stay within its half maximum. */
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_frame *noise, const struct fit_job *jobs,
+                       const struct correlation *noise, const struct fit_job *jobs,
                        const struct fitted_sources *fitted, const struct model *model,
                        const int32_t *members, int64_t n, struct composite *composite);
 

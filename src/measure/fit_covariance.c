@@ -1,8 +1,8 @@
 /* How the errors of a composite follow from the fits of a part: the sandwich A^-1 B A^-1 of
  * fit_covariance.h, without a matrix B.
  *
- * 1. make_beam tabulates the autocorrelation of the noise, to 4 beam sigmas, and chooses the
- *    pixels: in a wide beam every few columns and rows, two a sigma.
+ * 1. make_table tabulates the autocorrelation of the noise, to 2 FWHM, and chooses the pixels: in a
+ *    wide beam every few columns and rows, two a sigma.
  * 2. list_pixels takes the pixels with the weights of the core (step 5 of the fit).
  * 3. make_matrix sums A over the pixels; Cholesky gives A^-1 times the gradient of each of seven
  *    quantities.
@@ -23,9 +23,6 @@ enum {
     FIXED = 3, /* parameters of a component that keeps the beam's shape: peak, u, v */
 };
 
-/* Beam sigmas beyond which noise counts as independent: the beam is 3e-4 of its peak there. */
-static const double CORRELATED = 4;
-
 /* Beam sigmas between the pixels of the sums, at most: everything is as smooth as the beam, and
  * more pixels would tell nothing more. */
 static const double SPACING = 0.5;
@@ -44,7 +41,7 @@ struct pixel {
 
 struct covariance {
     const struct fit_frame *frame;
-    const struct fit_frame *noise; /* whose unit circle is the autocorrelation */
+    const struct correlation *noise;
     const struct fit_set *set;
     int first[FIT_MOST + 1]; /* each component's first column */
     int n_columns;
@@ -52,7 +49,7 @@ struct covariance {
     struct pixel *pixels;   /* in the order of the image */
     int64_t n;
     int32_t half_x, half_y; /* pixels at offsets of -half ... half steps have correlated noise; */
-    double *beam;           /* the autocorrelation at these offsets, row by row */
+    double *table;          /* the autocorrelation at these offsets, row by row */
     double matrix[COLUMNS][COLUMNS];    /* A; then its lower triangular factor */
     double solved[QUANTITIES][COLUMNS]; /* the gradients; then A^-1 gradient */
 };
@@ -226,33 +223,37 @@ static int64_t first_from(const struct covariance *c, int64_t y, int64_t x) {
     return low;
 }
 
-/* Adds, for the pixels of a row from `at` on, their fields times the correlation of their noise
- * with pixel p's. beam: the row of the autocorrelation, at the offset 0. */
-static void correlate_row(const struct covariance *c, const struct pixel *p, int64_t at,
-                          const double *beam, double *common) {
-    const int32_t y = c->pixels[at].y;
+/* Adds, for the pixels of row y from index `at` on, their fields times the correlation of their
+ * noise with pixel p's. row: that of the table, at the offset 0. */
+static void correlate_row(const struct covariance *c, const struct pixel *p, int32_t y, int64_t at,
+                          const double *row, double common[QUANTITIES]) {
     const int32_t last = p->x + c->half_x * c->step_x;
     for (; at < c->n && c->pixels[at].y == y && c->pixels[at].x <= last; at++) {
-        const double correlation = beam[(c->pixels[at].x - p->x) / c->step_x];
-        for (int q = 0; correlation > 0 && q < QUANTITIES; q++)
+        const double correlation = row[(c->pixels[at].x - p->x) / c->step_x];
+        for (int q = 0; q < QUANTITIES; q++)
             common[q] += correlation * c->pixels[at].field[q];
     }
 }
 
-/* Adds the products of pixel p with all pixels of correlated noise. */
-static void correlate(const struct covariance *c, const struct pixel *p,
+/* Adds the products of pixel p with all pixels of correlated noise behind it, and half of that with
+ * itself, and the same with the two pixels exchanged. */
+static void correlate(const struct covariance *c, int64_t index,
                       double covariance[QUANTITIES][QUANTITIES]) {
-    double common[QUANTITIES] = {0};
-    for (int32_t dy = -c->half_y; dy <= c->half_y; dy++) {
+    const struct pixel *p = &c->pixels[index];
+    const double *row = c->table + (int64_t)c->half_y * (2 * c->half_x + 1) + c->half_x;
+    const int64_t reach = (int64_t)c->half_x * c->step_x;
+    double common[QUANTITIES];
+    for (int q = 0; q < QUANTITIES; q++)
+        common[q] = 0.5 * row[0] * p->field[q];
+    correlate_row(c, p, p->y, index + 1, row, common);
+    for (int32_t dy = 1; dy <= c->half_y; dy++) {
         const int32_t y = p->y + dy * c->step_y;
-        const int64_t at = first_from(c, y, p->x - (int64_t)c->half_x * c->step_x);
-        const int32_t row = (dy + c->half_y) * (2 * c->half_x + 1) + c->half_x;
-        if (at < c->n && c->pixels[at].y == y)
-            correlate_row(c, p, at, c->beam + row, common);
+        row += 2 * c->half_x + 1;
+        correlate_row(c, p, y, first_from(c, y, p->x - reach), row, common);
     }
     for (int a = 0; a < QUANTITIES; a++)
         for (int b = 0; b < QUANTITIES; b++)
-            covariance[a][b] += p->field[a] * common[b];
+            covariance[a][b] += p->field[a] * common[b] + p->field[b] * common[a];
 }
 
 /* The step along an axis, in pixels. per_pixel: the length of a pixel along it, in the frame. */
@@ -260,29 +261,24 @@ static int32_t step_of(const struct fit_frame *frame, double per_pixel) {
     return frame->has_beam ? (int32_t)fmin(fmax(SPACING / per_pixel, 1), FIT_MOST_PIXELS) : 1;
 }
 
-/* Chooses the steps between pixels, and makes the autocorrelation. */
-static bool make_beam(struct covariance *c) {
-    const struct fit_frame *f = c->noise;
-    const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */
-    const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
-    const double y = f->has_beam ? CORRELATED / f->vy : 0;
+/* Chooses the steps between pixels, and tabulates the autocorrelation at these. */
+static bool make_table(struct covariance *c) {
+    const struct correlation *noise = c->noise;
+    const struct fit_frame *f = &noise->beam;
     c->step_x = step_of(f, f->ux);
     c->step_y = step_of(f, hypot(f->uy, f->vy));
-    c->half_x = (int32_t)(x / c->step_x);
-    c->half_y = (int32_t)(y / c->step_y);
+    c->half_x = (int32_t)(noise->lags.half_x * noise->lags.step_x / c->step_x);
+    c->half_y = (int32_t)(noise->lags.half_y * noise->lags.step_y / c->step_y);
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;
-    c->beam = malloc((size_t)width * (size_t)height * sizeof *c->beam);
-    for (int32_t i = 0; c->beam && i < width * height; i++) {
-        const int32_t dx = (i % width - c->half_x) * c->step_x;
-        const int32_t dy = (i / width - c->half_y) * c->step_y;
-        const double u = f->ux * dx + f->uy * dy, v = f->vy * dy, square = u * u + v * v;
-        c->beam[i] = square < CORRELATED * CORRELATED ? gaussian_exp(-0.5 * square) : 0;
-    }
-    return c->beam;
+    c->table = malloc((size_t)width * (size_t)height * sizeof *c->table);
+    for (int32_t i = 0; c->table && i < width * height; i++)
+        c->table[i] = correlation_at(noise, (i % width - c->half_x) * c->step_x,
+                                     (i / width - c->half_y) * c->step_y);
+    return c->table;
 }
 
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
-                        const struct fit_frame *noise, const struct fit_set *set,
+                        const struct correlation *noise, const struct fit_set *set,
                         const struct fit_gradient *gradients,
                         double covariance[QUANTITIES][QUANTITIES]) {
     struct covariance *c = calloc(1, sizeof *c);
@@ -292,16 +288,16 @@ bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fi
     c->noise = noise;
     c->set = set;
     count_columns(c);
-    const bool ok = make_beam(c) && list_pixels(c, fit, &fit->parts.part[k]);
+    const bool ok = make_table(c) && list_pixels(c, fit, &fit->parts.part[k]);
     if (ok) {
         make_matrix(c);
         factorise(c);
         solve_all(c, gradients);
         make_fields(c);
         for (int64_t i = 0; i < c->n; i++)
-            correlate(c, &c->pixels[i], covariance);
+            correlate(c, i, covariance);
     }
-    free(c->beam);
+    free(c->table);
     free(c->pixels);
     free(c);
     return ok;

@@ -9,7 +9,7 @@
 /* The limits by which an island's fit is checked. */
 struct flux_check {
     double threshold, island; /* of sources and of their islands, in units of the rms */
-    double correlated;        /* area over which noise is correlated, in pixels */
+    double correlated;        /* pixels over which noise is correlated if it is as the beam is */
 };
 
 /* Leaves out the Gaussians that fits added and whose centres are neither on a pixel of the island

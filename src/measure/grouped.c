@@ -47,7 +47,8 @@ static struct model_box box_of(const struct fitted_gaussians *list) {
 
 struct source_groups {
     const struct island_fit *fit;
-    const struct fit_frame *frame, *noise;
+    const struct fit_frame *frame;
+    const struct correlation *noise;
     const struct fit_job *jobs;
     struct fitted_sources *fitted;
     struct model model;
@@ -134,7 +135,7 @@ static void sort_sources(struct source_groups *g) {
 }
 
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
-                          const struct fit_frame *noise, const struct fit_job *jobs,
+                          const struct correlation *noise, const struct fit_job *jobs,
                           struct fitted_sources *fitted, const struct group_rule *rule,
                           struct arena *arena, struct grouped_sources *grouped) {
     const size_t n = (size_t)fitted->n;

@@ -22,7 +22,7 @@ struct grouped_sources {
  * rms. noise: see composite.h. Replaces each number in fitted->source_of by the number of the
  * grouped source. */
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
-                          const struct fit_frame *noise, const struct fit_job *jobs,
+                          const struct correlation *noise, const struct fit_job *jobs,
                           struct fitted_sources *fitted, const struct group_rule *rule,
                           struct arena *arena, struct grouped_sources *grouped);
 

@@ -4,7 +4,8 @@
  *    double-double arithmetic, and rounded once (moments_of).
  * 2. Pixel columns (measure_island): position is the centroid; the shape follows from the second
  *    moments, which the threshold cuts (Spreeuw 2010, eq. 2.71); total flux is corrected for the
- *    flux below the threshold. Errors are in uncertainty.h.
+ *    flux below the threshold. Errors are in uncertainty.h
+ *    and fit_uncertainty.h.
  * 3. With a fit, a Gaussian or a composite replaces position, fluxes, shape and errors
  *    (measure_fit); a row without a fit keeps those of its pixels, and gets a flag.
  * 4. scale_row turns a row of a scale to pixels of the image; world columns follow, 256 rows at a
@@ -113,17 +114,22 @@ static void take_least_flux(const struct setting *s, const struct cut *cut,
                               fmax(fabs(point - island), fabs(if_higher - row->total_flux)));
 }
 
-/* Fills the fluxes. The pixels of a Gaussian above the island threshold have the share 1 - cut of
- * its flux. cut = T / snr has the relative error 1 / snr, and so 1 / (1 - cut) that of
- * cut / (1 - cut) / snr. */
-static void measure_fluxes(const struct peak_noise *l, const struct cut *cut,
-                           const struct setting *s, const struct moments *m, double relative_error,
-                           struct srcfind_source *row) {
+/* The error of the flux of an island's pixels. */
+static double error_of_sum(const struct island *island, const struct peak_noise *l,
+                           const struct setting *s) {
+    return l->noise.rms * s->to_flux *
+           uncertainty_of_sum(s->correlation, island, (double)island->n_pixels);
+}
+
+/* Fills the fluxes, of which the error of the sum is known. The pixels of a Gaussian above the
+ * island threshold have the share 1 - cut of its flux. cut = T / snr has the relative error 1 /
+ * snr, and so 1 / (1 - cut) that of cut / (1 - cut) / snr. */
+static void measure_fluxes(const struct cut *cut, const struct setting *s, const struct moments *m,
+                           double relative_error, struct srcfind_source *row) {
     const double kept = fmax(1 - cut->share, DBL_EPSILON);
     const double of_cut = cut->share / kept / cut->snr;
     row->pixel_sum = m->sum;
     row->isl_total_flux = m->sum * s->to_flux;
-    row->e_isl_total_flux = uncertainty_of_sum(&l->noise, (double)row->n_pixels) * s->to_flux;
     row->total_flux = row->isl_total_flux / kept;
     const double of_sum =
         isnan(relative_error) ? row->e_isl_total_flux / kept : row->total_flux * relative_error;
@@ -182,7 +188,8 @@ static void measure_island(const struct island *island, const struct peak_noise 
                                                       (double)island->n_pixels);
     if (!is_there)
         errors = (struct uncertainty){{NAN, NAN, NAN}, NAN};
-    measure_fluxes(l, &cut, s, &m, errors.relative_total, row);
+    row->e_isl_total_flux = error_of_sum(island, l, s);
+    measure_fluxes(&cut, s, &m, errors.relative_total, row);
     *pixel_shape =
         (struct pixel_shape){.position = errors.position,
                              .second = has_shape ? shape : (struct tensor){NAN, NAN, NAN},
@@ -225,22 +232,33 @@ static void empty_pixels(const struct component *c, const struct setting *s,
 
 static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g, double rms,
                                              const struct setting *s) {
-    return uncertainty_of_fit(&g->gaussian, &s->frame, g->gaussian.peak / rms, g->has_beam_shape,
-                              g->lost);
+    const bool is_point = g->has_beam_shape;
+    const struct fit_uncertainty of_one =
+        is_point ? s->of_point : fit_uncertainty_of(&g->gaussian, &s->frame, s->correlation, false);
+    return fit_uncertainty_at(&of_one, g->gaussian.peak / rms);
 }
 
-/* The flags of a source that all its Gaussians must have: the beam's shape; narrower than the beam
- * (an area 3 errors below 0.8 of the beam's). */
-static int64_t flags_of_all(const struct component_gaussian *gaussians, int64_t n, double rms,
-                            const struct setting *s) {
-    int64_t flags = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_NARROW;
-    for (int64_t i = 0; i < n && flags; i++) {
-        const struct fit_uncertainty u = uncertainty_of(&gaussians[i], rms, s);
-        const bool is_narrow = s->frame.has_beam && u.area + 3 * u.e_area < 0.8 * s->beam_area;
-        flags &= (gaussians[i].has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0) |
-                 (is_narrow ? SRCFIND_FLAG_NARROW : 0);
-    }
-    return flags;
+/* The flags of a fit: the beam's shape; narrower than the beam (an area 3 errors below 0.8 of the
+ * beam's). */
+static int64_t flags_of_shape(const struct component_gaussian *g, const struct fit_uncertainty *u,
+                              const struct setting *s) {
+    const bool is_narrow = s->frame.has_beam && u->area + 3 * u->e_area < 0.8;
+    return (g->has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0) |
+           (is_narrow ? SRCFIND_FLAG_NARROW : 0);
+}
+
+/* The error of a flux by the choice of the beam's shape / the error that would make the flux of a
+ * free shape differ as much: it is above 1, because a wide source looks like the beam if noise
+ * makes it narrow. With it, total fluxes of sources 1.2 to 2 beams wide at 5 to 10 rms scatter by
+ * at most 1.6 of their errors. */
+static const double UNCERTAIN_LOSS = 2;
+
+/* What the choice of the beam's shape may have cost the total flux of a Gaussian, of the map's unit
+ * x pixels: by how much the flux of the free shape was larger, beyond the error of its area. */
+static double cost_of_shape(const struct component_gaussian *g, const struct fit_uncertainty *u) {
+    const double e_area = u->e_area / u->area, square = g->lost * g->lost - e_area * e_area;
+    const double total = 2 * M_PI * g->gaussian.peak / sqrt(tensor_determinant(&g->gaussian.form));
+    return g->has_beam_shape ? UNCERTAIN_LOSS * sqrt(fmax(square, 0)) * total : 0;
 }
 
 /* Replaces position, fluxes and shape of the pixels by those of a Gaussian. */
@@ -259,6 +277,8 @@ static void measure_gaussian(const struct component_gaussian *fitted, double rms
     row->e_peak_flux = g->peak * u.relative_peak;
     row->total_flux = g->peak * pixels * s->to_flux;
     row->e_total_flux = row->total_flux * u.relative_total;
+    row->e_total_shape = cost_of_shape(fitted, &u) * s->to_flux;
+    row->flags |= flags_of_shape(fitted, &u, s);
     row->snr = g->peak / rms;
     *shape =
         (struct pixel_shape){u.position, second, g->x, g->y, true, fitted->has_beam_shape, u.shape};
@@ -276,26 +296,26 @@ static struct shape_error shape_error_of(const struct composite *c, double rms) 
                                 .minor_mixed = c->shape[1][2] * square};
 }
 
-/* The flux that the choice of the beam's shape may have cost several Gaussians, added in
- * quadrature, in the map's unit x pixels (see uncertainty.h). */
-static double cost_of_shapes(const struct component_gaussian *gaussians, int64_t n) {
+/* Sets what follows from each of several Gaussians: flags that all of them have, and the costs of
+ * their shapes, added in quadrature. */
+static void measure_members(const struct component_gaussian *gaussians, int64_t n, double rms,
+                            const struct setting *s, struct srcfind_source *row) {
+    int64_t flags = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_NARROW;
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        const struct gaussian *g = &gaussians[i].gaussian;
-        const double determinant = tensor_determinant(&g->form);
-        const double total = 2 * M_PI * g->peak / sqrt(determinant);
-        const double cost = UNCERTAIN_LOSS * gaussians[i].lost * total;
+        const struct fit_uncertainty u = uncertainty_of(&gaussians[i], rms, s);
+        const double cost = cost_of_shape(&gaussians[i], &u);
+        flags &= flags_of_shape(&gaussians[i], &u, s);
         sum += cost * cost;
     }
-    return sqrt(sum);
+    row->flags |= flags;
+    row->e_total_shape = sqrt(sum) * s->to_flux;
 }
 
-/* Replaces position, fluxes and shape of the pixels by those of several Gaussians. cost: see
- * cost_of_shapes. */
-static void measure_composite(const struct composite *c, double cost, double rms,
-                              const struct setting *s, struct srcfind_source *row,
-                              struct pixel_shape *shape) {
-    const double square = rms * rms, e_total = c->e_total * rms;
+/* Replaces position, fluxes and shape of the pixels by those of several Gaussians. */
+static void measure_composite(const struct composite *c, double rms, const struct setting *s,
+                              struct srcfind_source *row, struct pixel_shape *shape) {
+    const double square = rms * rms;
     row->x = c->x;
     row->y = c->y;
     row->e_x = sqrt(c->position.xx) * rms;
@@ -303,7 +323,7 @@ static void measure_composite(const struct composite *c, double cost, double rms
     row->peak_flux = c->peak;
     row->e_peak_flux = c->e_peak * rms;
     row->total_flux = c->total * s->to_flux;
-    row->e_total_flux = sqrt(e_total * e_total + cost * cost) * s->to_flux;
+    row->e_total_flux = c->e_total * rms * s->to_flux;
     row->snr = c->peak / rms;
     *shape = (struct pixel_shape){
         .position = {c->position.xx * square, c->position.yy * square, c->position.xy * square},
@@ -330,13 +350,14 @@ static void measure_fit(const struct component *c, const struct component_gaussi
         shape->y_highest = (double)c->pixels.y_peak;
         return;
     }
-    if (c->composite)
-        measure_composite(c->composite, cost_of_shapes(gaussians, c->n_gaussians), c->noise.rms, s,
-                          row, shape);
-    else
-        measure_gaussian(gaussians, c->noise.rms, s, row, shape);
     row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
-    row->flags |= flags_of_all(gaussians, c->n_gaussians, c->noise.rms, s) | flag_of_total(row);
+    if (c->composite) {
+        measure_composite(c->composite, c->noise.rms, s, row, shape);
+        measure_members(gaussians, c->n_gaussians, c->noise.rms, s, row);
+    } else {
+        measure_gaussian(gaussians, c->noise.rms, s, row, shape);
+    }
+    row->flags |= flag_of_total(row);
 }
 
 /* Fills the columns of the island, which are the same for all its sources. */
@@ -346,7 +367,7 @@ static void measure_whole(const struct component *c, const struct island *island
     row->island_id = c->island + 1;
     row->s_code[0] = c->composite ? 'M' : c->is_alone ? 'S' : 'C';
     row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
-    row->e_isl_total_flux = uncertainty_of_sum(&l.noise, (double)island->n_pixels) * s->to_flux;
+    row->e_isl_total_flux = error_of_sum(island, &l, s);
     row->resid_isl_rms = c->residual_rms;
     row->pix_snr = c->pix_snr;
 }
@@ -409,7 +430,7 @@ static void measure_member(const struct batch *b, const struct component_gaussia
     row->isl_mean = c->noise.background;
     empty_pixels(c, s, row);
     measure_gaussian(g, c->noise.rms, s, row, shape);
-    row->flags |= flags_of_all(g, 1, c->noise.rms, s) | flag_of_total(row);
+    row->flags |= flag_of_total(row);
     measure_whole(c, &b->islands[c->island], s, row);
 }
 

@@ -126,7 +126,7 @@ static enum srcfind_status take_share(void *context, int share, struct error *er
 /* Reads the pixels of a batch of groups, whose runs are made. */
 static enum srcfind_status take_batch(struct group_fits *f, struct place_runs *runs,
                                       struct threads *threads, struct error *error) {
-    struct run_pixels pixels;
+    struct run_pixels pixels = {0};
     place_runs_finish(runs);
     enum srcfind_status status = run_pixels_read(f->setting->pixels, runs->sets, runs->n,
                                                  runs->n_pixels, threads, &pixels, error);

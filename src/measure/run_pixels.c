@@ -218,9 +218,13 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 /* --- both --- */
 
 static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
-    pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
-    pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
-    pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
+    if (r->n_pixels > pixels->capacity || !pixels->value) {
+        run_pixels_clear(pixels);
+        pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
+        pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
+        pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
+        pixels->capacity = r->n_pixels;
+    }
     r->set_runs = malloc(((size_t)r->n + 1) * sizeof *r->set_runs);
     if (!pixels->value || !pixels->background || !pixels->rms || !r->set_runs)
         return false;
@@ -236,7 +240,6 @@ enum srcfind_status run_pixels_read(const struct run_source *from, const struct 
                                     struct run_pixels *pixels, struct error *error) {
     struct wanted_runs r = {
         .from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
-    *pixels = (struct run_pixels){0};
     enum srcfind_status status = SRCFIND_OK;
     if (!allocate(&r, pixels))
         status = error_memory(error, "reading pixels again");

@@ -28,10 +28,12 @@ struct run_set {
 struct run_pixels {
     float *value;
     double *background, *rms;
+    int64_t capacity; /* pixels for which there is memory */
 };
 
 /* Reads the n_pixels pixels of n sets, in one pass over the rows of the image that have some. Runs
- * may overlap, and may be empty (x0 > x1). Clear the result also after an error. */
+ * may overlap, and may be empty (x0 > x1). `pixels` is 0, or a result whose memory is used again.
+ * Clear the result also after an error. */
 enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
                                     int64_t n, int64_t n_pixels, struct threads *threads,
                                     struct run_pixels *pixels, struct error *error);

@@ -163,10 +163,10 @@ static enum scale_island kind_of(const struct division *d, const struct srcfind_
     const struct island *island = &d->islands->islands[i];
     const struct about *about = &d->about[i];
     const struct noise_at at = noise_of(s, island);
-    const struct noise noise = {at.rms, s->correlated};
     const double base = s->noise->nodes ? 0 : at.background;
     const double sum = island_sum_above(island, base);
-    const double e_sum = uncertainty_of_sum(&noise, (double)island->n_pixels);
+    const double e_sum =
+        at.rms * uncertainty_of_sum(s->correlation, island, (double)island->n_pixels);
     const bool is_found = about->snr >= d->threshold;
     const bool is_certain = sum > CERTAIN * e_sum || about->snr > HIGH * d->threshold;
     if (is_found && (is_certain || (about->is_alone && is_wide(s, island, about->snr))))

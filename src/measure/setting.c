@@ -1,5 +1,7 @@
 #include "measure/setting.h"
 
+#include "measure/beam_frame.h"
+
 /* The area, in pixels of the grid, of a beam that the grid's kernel has smoothed `times` times; at
  * least 1, also where there is no beam. */
 static double area_of_beam(const struct srcfind_image *metadata, const struct fit_frame *frame,
@@ -22,7 +24,6 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
     const struct srcfind_image *metadata = view->metadata;
     const struct grid *grid = view->grid;
     const bool has_beam = isfinite(metadata->beam_pixels);
-    const struct fit_frame effective = grid_frame(grid, frame, 1);
     struct setting s = {
         .detection = &view->detection,
         .noise = &view->result.noise,
@@ -30,13 +31,13 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
         .point = area_of_beam(metadata, frame, grid, 1),
         .to_flux = setting_to_flux(image, metadata) * (double)(grid->step * grid->step),
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
-        .frame = grid_frame(grid, frame, 2),
+        .frame = grid_frame(grid, frame, 1),
+        .correlation = &view->correlation,
         .grid = *grid,
     };
-    s.beam_area = s.frame.ux * s.frame.vy / (effective.ux * effective.vy);
     s.per_beam = grid_unit(grid) * (image->per_pixel ? metadata->beam_pixels : 1);
-    if (!frame->has_beam) /* a circle with an area of one pixel */
-        s.frame.ux = s.frame.vy = sqrt(2 * M_PI);
+    const struct gaussian point = {1, 0, 0, beam_frame_form(&s.frame)};
+    s.of_point = fit_uncertainty_of(&point, &s.frame, s.correlation, true);
     return s;
 }
 
@@ -48,11 +49,11 @@ double setting_correlated(const struct srcfind_image *metadata, const struct fit
 struct srcfind_source setting_empty_row(int64_t id) {
     struct srcfind_source row = {.id = id, .island_id = id, .n_gaussians = SRCFIND_EMPTY};
     double *const cells[] = {
-        &row.lon,        &row.lat,         &row.e_lon,       &row.e_lat,       &row.major,
-        &row.minor,      &row.angle,       &row.e_major,     &row.e_minor,     &row.e_angle,
-        &row.dc_major,   &row.dc_minor,    &row.dc_angle,    &row.e_dc_major,  &row.e_dc_minor,
-        &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle, &row.resid_isl_rms,
-        &row.lon_max,    &row.lat_max,     &row.pix_snr};
+        &row.lon,        &row.lat,         &row.e_lon,       &row.e_lat,        &row.major,
+        &row.minor,      &row.angle,       &row.e_major,     &row.e_minor,      &row.e_angle,
+        &row.dc_major,   &row.dc_minor,    &row.dc_angle,    &row.e_dc_major,   &row.e_dc_minor,
+        &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle,  &row.resid_isl_rms,
+        &row.lon_max,    &row.lat_max,     &row.pix_snr,     &row.e_total_shape};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = NAN;
     return row;

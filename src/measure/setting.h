@@ -4,19 +4,21 @@
 
 #include "backend/backend.h"
 #include "backend/fit.h"
+#include "measure/fit_uncertainty.h"
 #include "measure/view.h"
 
 struct setting {
     const struct detection *detection;
     const struct noise_map *noise;
-    double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
+    double correlated; /* area over which noise is correlated if it is as the beam is; at least 1 */
     double point;      /* pixel sum of a point source / its peak: area of the beam, at least 1 */
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
-    struct fit_frame frame; /* of the errors of fits: its unit circle is what is correlated */
-    double beam_area;       /* of the effective beam, in unit circles of that frame */
-    struct grid grid;       /* what the pixels are: of the image, or samples of a scale */
-    double per_beam;        /* values of the map's unit times this are per effective beam */
+    struct fit_frame frame;                /* of fits: its unit circle is the effective beam */
+    const struct correlation *correlation; /* of the noise */
+    struct fit_uncertainty of_point;       /* of a fit with the beam's shape and a peak of 1 rms */
+    struct grid grid; /* what the pixels are: of the image, or samples of a scale */
+    double per_beam;  /* values of the map's unit times this are per effective beam */
 };
 
 /* frame: of fits in the image, see beam_frame.h. The view, which has its noise, must outlive the
@@ -26,7 +28,7 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
 /* Flux / sum over the pixels of the image. */
 double setting_to_flux(const struct image *image, const struct srcfind_image *metadata);
 
-/* The area over which noise is correlated, in pixels of the grid. */
+/* The area over which noise is correlated if it is as the beam is, in pixels of the grid. */
 double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,
                           const struct grid *grid);
 

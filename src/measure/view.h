@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "input/image.h"
+#include "measure/correlation.h"
 #include "measure/grid.h"
 
 struct view {
@@ -17,6 +18,8 @@ struct view {
     const struct grid *grid;               /* where the pixels are in the image */
     struct detection detection;            /* how noise and islands are found */
     struct detection_result result;        /* the noise; islands until rows are made of them */
+    bool has_correlation;                  /* then this is the noise's: */
+    struct correlation correlation;
 };
 
 /* Frees the result of a view, which can then be searched again. */

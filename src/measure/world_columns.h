@@ -3,7 +3,7 @@
 #define WORLD_COLUMNS_H
 
 #include "input/wcs.h"
-#include "measure/uncertainty.h"
+#include "measure/fit_uncertainty.h"
 
 /* The tensors of a source that are converted from pixels to the sky. */
 struct pixel_shape {

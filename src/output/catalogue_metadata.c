@@ -13,6 +13,11 @@ static double local(const struct srcfind_background *noise, double number) {
     return noise->box > 0 ? number : (double)NAN;
 }
 
+/* The area over which noise is correlated; NaN where it is not known. */
+static double area_of(const struct srcfind_correlation *correlation) {
+    return correlation->values ? correlation->area : (double)NAN;
+}
+
 int catalogue_metadata(const struct result *result, struct metadata_item items[MOST_METADATA]) {
     const struct srcfind_image *image = &result->image;
     const struct srcfind_background *noise = &result->background;

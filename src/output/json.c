@@ -138,6 +138,32 @@ static cJSON *background_json(const struct result *result) {
     return json_end(&object);
 }
 
+static cJSON *correlation_json(const struct srcfind_correlation *c) {
+    struct json_tree object = json_object(), rows = json_array();
+    for (int64_t j = 0; j < c->n_y; j++) {
+        struct json_tree row = json_array();
+        for (int64_t i = 0; i < c->n_x; i++)
+            add_real(&row, NULL, c->values[j * c->n_x + i]);
+        json_add(&rows, NULL, json_end(&row));
+    }
+    json_add(&object, "measured", cJSON_CreateBool(c->measured));
+    add_integer(&object, "n_pixels", c->n_pixels);
+    add_real(&object, "area", c->area);
+    add_real(&object, "beam_area", c->beam_area);
+    add_real(&object, "step_x", c->step_x);
+    add_real(&object, "step_y", c->step_y);
+    json_add(&object, "values", json_end(&rows));
+    return json_end(&object);
+}
+
+static cJSON *noise_json(const struct result *result) {
+    struct json_tree object = json_object();
+    json_add(&object, "correlation",
+             result->correlation.values ? correlation_json(&result->correlation)
+                                        : cJSON_CreateNull());
+    return json_end(&object);
+}
+
 static cJSON *detection_json(const struct result *result) {
     const struct options *o = &result->options;
     char text[OPTIONS_TEXT];
@@ -272,6 +298,7 @@ static bool write_image(const struct result *result, enum table_kind kind, FILE 
     return write_member("image", image_json(&result->image), stream) &&
            write_member("options", options_json(&result->options), stream) &&
            write_member("background", background_json(result), stream) &&
+           write_member("noise", noise_json(result), stream) &&
            write_member("detection", detection_json(result), stream) &&
            write_member("quality", quality_json(result), stream) &&
            (!result->options.negative ||

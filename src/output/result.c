@@ -62,6 +62,7 @@ void result_clear(struct result *result) {
     options_clear(&result->options);
     sources_clear(&result->sources);
     clear_planes(&result->planes);
+    free((void *)result->correlation.values);
     free(result->injections.all);
     free(result->origin.header);
     free(result->notes);

@@ -69,8 +69,9 @@ struct result {
     struct image_origin origin;
     struct options options;
     struct srcfind_background background;
-    struct noise_map noise;           /* for maps of the image */
-    struct noise_map detection_noise; /* of the image for detection, if there is one */
+    struct srcfind_correlation correlation; /* its values are owned */
+    struct noise_map noise;                 /* for maps of the image */
+    struct noise_map detection_noise;       /* of the image for detection, if there is one */
     struct blanks *blanks; /* of image, mask and maps together; NULL: the image is alone */
     struct srcfind_quality quality;
     char *notes; /* texts, each with a NUL, and an empty one at the end; NULL: none */

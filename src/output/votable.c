@@ -112,6 +112,30 @@ static void write_item(const struct metadata_item *item, FILE *stream) {
     fprintf(stream, " value=\"%s\"/>\n", number);
 }
 
+/* Writes the autocorrelation of the noise, which is known if there is a fit. */
+static void write_correlation(const struct srcfind_correlation *c, FILE *stream) {
+    const double steps[] = {c->step_x, c->step_y};
+    char number[FORMAT_TEXT];
+    if (!c->values)
+        return;
+    fprintf(
+        stream,
+        "<PARAM name=\"noise_correlation\" datatype=\"double\" arraysize=\"%lldx%lld\" value=\"",
+        (long long)c->n_x, (long long)c->n_y);
+    for (int64_t i = 0; i < c->n_x * c->n_y; i++) {
+        format_double(c->values[i], number);
+        fprintf(stream, "%s%s", i > 0 ? " " : "", number);
+    }
+    fputs("\"/>\n", stream);
+    for (int i = 0; i < 2; i++) {
+        format_double(steps[i], number);
+        fprintf(stream,
+                "<PARAM name=\"noise_correlation_step_%s\" datatype=\"double\" unit=\"pixel\" "
+                "value=\"%s\"/>\n",
+                i == 0 ? "x" : "y", number);
+    }
+}
+
 /* Writes options under names of their own: option_threshold and the like. */
 static void write_options(const struct options *options, FILE *stream) {
     struct shaping_option option;
@@ -155,6 +179,7 @@ static bool votable_begin(const struct table *table, FILE *stream) {
             (long long)table->n_rows);
     for (int i = 0; i < n_items; i++)
         write_item(&items[i], stream);
+    write_correlation(&table->of->correlation, stream);
     if (!table->images.options_differ)
         write_options(&table->of->options, stream);
     widths_of(table, widths);

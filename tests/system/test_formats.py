@@ -76,6 +76,7 @@ def columns_of(*options):
             "E_DC_PA",
             "Resid_Isl_rms",
         ]
+        names.insert(names.index("E_Total_flux") + 1, "E_Total_shape")
     return (
         names,
         [

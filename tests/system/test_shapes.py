@@ -1,6 +1,7 @@
 """--shapes: which Gaussians have the beam's shape, what it costs on known sources, and that the
 errors know; what the option implies, and where it is written."""
 import json
+import math
 import os
 import subprocess
 
@@ -55,10 +56,15 @@ class Shapes(t.Case):
         found = distance.min(axis=1) < BEAM / 2
         return [rows[k] for k in distance.argmin(axis=1)[found]], flux[found]
 
-    def pulls(self, rows, flux):
-        """Median, and robust scatter of (measured - true) / error."""
+    def pulls(self, rows, flux, with_shape=False):
+        """Median, and robust scatter of (measured - true) / error; with_shape: with the cost of the
+        choice of the shape."""
         values = np.array(
-            [(row["Total_flux"] - true) / row["E_Total_flux"] for row, true in zip(rows, flux)]
+            [
+                (row["Total_flux"] - true)
+                / math.hypot(row["E_Total_flux"], row["E_Total_shape"] if with_shape else 0)
+                for row, true in zip(rows, flux)
+            ]
         )
         return np.median(values), 1.4826 * np.median(abs(values - np.median(values)))
 
@@ -142,25 +148,32 @@ class Shapes(t.Case):
         )
 
     def test_errors_know_the_choice(self):
-        """From 5 to 10 rms, where many resolved sources get the beam's shape and lose flux. Points
-        pay for it a little, and nothing where the user says that they are points."""
+        """From 5 to 10 rms, where many resolved sources get the beam's shape and lose flux: the cost
+        of the choice covers that. It is not in the errors, which are right for points, and equal
+        for equal points."""
         for width in 1.2, 1.5:
             rows, flux = self.measured(
                 self.sources("resolved.fits", 20, width, (5, 10), 4), "--fit"
             )
-            median, scatter = self.pulls(rows, flux)
+            median, scatter = self.pulls(rows, flux, with_shape=True)
             print(
                 "%g beams: %.0f%% have the beam's shape, pulls %+.2f ± %.2f"
                 % (width, 100 * self.shaped(rows), median, scatter)
             )
             self.assertGreater(self.shaped(rows), 0.05)
-            self.assertLess(abs(median), 0.8)
-            self.assertLess(scatter, 1.3)
+            self.assertLess(abs(median), 1)
+            self.assertLess(scatter, 1.6)
         known = self.sources("points.fits", 20, 1, (5, 10), 5)
-        for choice, least, most in ("auto", 0.4, 0.95), ("beam", 0.85, 1.15):
-            median, scatter = self.pulls(*self.measured(known, "--shapes", choice))
+        for choice in "auto", "beam":
+            rows, flux = self.measured(known, "--shapes", choice)
+            median, scatter = self.pulls(rows, flux)
             print("points, %s: pulls %+.2f ± %.2f" % (choice, median, scatter))
-            self.assertTrue(least < scatter < most, scatter)
+            self.assertTrue(0.85 < scatter < 1.15, scatter)
+            relative = [
+                row["E_Total_flux"] / row["Isl_rms"] for row in rows if row["Flags"] & BEAM_SHAPED
+            ]
+            self.assertLess(max(relative) / min(relative), 1 + 1e-6)
+            self.assertEqual(choice == "auto", any(row["E_Total_shape"] > 0 for row in rows))
 
     def test_without_a_beam(self):
         """Nothing has the beam's shape: with beam the image fails, and the other one is done."""

@@ -40,6 +40,7 @@ static const struct cell {
     CELL("E_Isl_Total_flux", e_isl_total_flux, 'r', 'a'),
     CELL("Total_flux", total_flux, 'r', 'a'),
     CELL("E_Total_flux", e_total_flux, 'r', 'a'),
+    CELL("E_Total_shape", e_total_shape, 'r', 'f'),
     CELL("Peak_flux", peak_flux, 'r', 'a'),
     CELL("E_Peak_flux", e_peak_flux, 'r', 'a'),
     CELL("Xpeak", x_peak, 'i', 'a'),

@@ -167,7 +167,7 @@ static void names_and_units(void **state) {
     }
     for (int j = 0; j < N_CELLS; j++) { /* those of fluxes, of the map, and without a unit */
         const struct srcfind_column *column = srcfind_catalogue_column(c, j);
-        const bool is_flux = strstr(column->name, "Total_flux"),
+        const bool is_flux = strstr(column->name, "Total_"),
                    is_map = strstr(column->name, "Peak_flux") || strstr(column->name, "Isl_r") ||
                             strstr(column->name, "Isl_m") || strstr(column->name, "Pixel_s");
         assert_true(*column->ucd && *column->description);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "measure/composite.h"
-#include "measure/uncertainty.h"
+#include "measure/fit_uncertainty.h"
 #include "unit.h"
 
 enum { SIDE = 61, MOST = 6 };
@@ -64,7 +64,8 @@ static struct composite scene_measure(struct scene *s, const int32_t *members, i
     const struct model_box box = {s->fit.x, s->fit.y, SIDE, SIDE, 16};
     struct composite c;
     assert_true(model_make(&s->model, s->gaussians, s->fitted.n, &box));
-    assert_true(composite_measure(&s->fit, &s->frame, &s->frame, &s->job, &s->fitted, &s->model,
+    const struct correlation noise = correlation_of_beam(&s->frame);
+    assert_true(composite_measure(&s->fit, &s->frame, &noise, &s->job, &s->fitted, &s->model,
                                   members, n, &c));
     model_clear(&s->model);
     return c;
@@ -165,8 +166,10 @@ static void check_one(double peak, double width_u, double width_v, double lean, 
     scene_make(&s, 0.35, 0.06, 0.4);
     scene_add(&s, peak, 30.2, 29.7, width_u, width_v, lean, is_free);
     const struct composite c = scene_measure(&s, members, 1);
-    const struct fit_uncertainty u =
-        uncertainty_of_fit(&s.gaussians[0], &s.frame, s.gaussians[0].peak, !is_free, 0);
+    const struct correlation noise = correlation_of_beam(&s.frame);
+    const struct fit_uncertainty of_one =
+        fit_uncertainty_of(&s.gaussians[0], &s.frame, &noise, !is_free);
+    const struct fit_uncertainty u = fit_uncertainty_at(&of_one, s.gaussians[0].peak);
     assert_near(c.e_total / c.total, u.relative_total, 0.02 * u.relative_total);
     assert_near(c.e_peak / c.peak, u.relative_peak, 0.02 * u.relative_peak);
     assert_near(c.position.xx, u.position.xx, 0.03 * u.position.xx);
@@ -227,7 +230,9 @@ static void errors_of_points(void **state) {
     double across = 0;
     for (int k = 0; k < 2; k++) {
         const struct gaussian *g = &s.gaussians[k];
-        const double variance = uncertainty_of_fit(g, &s.frame, g->peak, true, 0).shape.minor;
+        const struct correlation noise = correlation_of_beam(&s.frame);
+        const struct fit_uncertainty of_one = fit_uncertainty_of(g, &s.frame, &noise, true);
+        const double variance = fit_uncertainty_at(&of_one, g->peak).shape.minor;
         across += pow(g->peak / (80 * s.fit.rms), 2) * variance * pow(2, 4); /* in pixels */
     }
     assert_near(c.shape[1][1], across, 1e-3 * across);

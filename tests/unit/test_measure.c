@@ -1,5 +1,6 @@
 /* Fluxes, centroids, shapes and flags of islands whose numbers are known by hand. */
 #include "measure/measure.h"
+#include "measure/fit_uncertainty.h"
 #include "sky.h"
 
 enum { UNIT = -30, SIDE = 128 };
@@ -43,7 +44,9 @@ static struct island island_of(int x, int y, int width, int n, const double *val
 /* A view of the field, with one noise or that of a map. */
 static struct view view_of(const struct field *field, const struct detection *detection,
                            const struct noise_map *noise) {
-    return (struct view){.image = &field->image,
+    static const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    return (struct view){.correlation = correlation_of_beam(&frame),
+                         .image = &field->image,
                          .metadata = &field->metadata,
                          .grid = &GRID_OF_IMAGE,
                          .detection = *detection,
@@ -114,7 +117,7 @@ static void four_pixels(void **state) {
         assert_true(s.pixel_sum == 100 && s.peak_flux == 40 && s.snr == 40);
         assert_true(s.isl_rms == 1 && s.isl_mean == b && s.e_peak_flux == 1);
         assert_within(s.isl_total_flux, 25, 1e-12);
-        assert_within(s.e_isl_total_flux, 1, 1e-12); /* sqrt(4 4) / 4 */
+        assert_within(s.e_isl_total_flux, (2 + 2 * exp(-0.5)) / 4, 1e-12); /* of 2 x 2 pixels */
         assert_within(s.total_flux, 200.0 / 7, 1e-12);
         assert_int_equal(s.n_pixels, 4);
         assert_true(s.x_min == x && s.x_max == x + 1 && s.y_min == y && s.y_max == y + 1);
@@ -295,8 +298,10 @@ static void uncertain_totals(void **state) {
     assert_within(p.e_total_flux, hypot(fmax(1, island), peak * 3 / 4), 1e-5);
     assert_int_equal(f.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
     assert_within(f.total_flux, 31.1 / 4, 1e-6);
-    /* were its peak 6.3, it would have 6.3 / 1.3 times the flux of its pixels */
-    assert_within(f.e_total_flux, hypot(hypot(sqrt(24) / 4, 31.1 / 24), 31.1 / 4 * 5 / 1.3), 1e-5);
+    /* its pixels are 3 x 2; with r = exp(-1/2) their noise adds up to (2 + 2 r) (3 + 4 r + 2 r^4).
+     * Were its peak 6.3, it would have 6.3 / 1.3 times the flux of its pixels */
+    const double r = exp(-0.5), sum = sqrt((2 + 2 * r) * (3 + 4 * r + 2 * r * r * r * r));
+    assert_within(f.e_total_flux, hypot(hypot(sum / 4, 31.1 / 24), 31.1 / 4 * 5 / 1.3), 1e-5);
     assert_within(n.total_flux, peak, 1e-6); /* in map units x pixels */
     assert_within(n.e_total_flux, hypot(hypot(1, peak), peak * (6.007 / 1.007 - 1)), 1e-4);
 }
@@ -379,25 +384,35 @@ static struct srcfind_source row_of_composite(const struct composite *composite,
     return row;
 }
 
-/* Two Gaussians with fluxes of 20 pi and 30 pi map units, whose beam's shape may have cost 6 pi and
- * 8 pi: together 10 pi, beside 24 pi by noise. The Gaussian before them is another source's. */
+/* Two Gaussians with the beam's shape and fluxes of 20 pi and 30 pi map units. A free shape would
+ * have had more by 0.2 and 0.5 of these. The errors of the areas of free shapes are e and e / 3:
+ * the costs are twice what is beyond them, in quadrature. They are not in E_Total_flux, 24 pi by
+ * noise. The Gaussian before them is another source's. */
 static void cost_of_shapes(void **state) {
+    static const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     struct component_gaussian gaussians[] = {
-        {.gaussian = {50, 9, 9, {1, 1, 0}}, .lost = 1},
-        {.gaussian = {10, 1, 1, {1, 1, 0}}, .lost = 0.2},
-        {.gaussian = {30, 3, 1, {2, 2.5, 1}}, .lost = 8 / 45.0}};
+        {.gaussian = {50, 9, 9, {1, 1, 0}}, .has_beam_shape = true, .lost = 1},
+        {.gaussian = {10, 1, 1, {1, 1, 0}}, .has_beam_shape = true, .lost = 0.4},
+        {.gaussian = {30, 3, 1, {2, 2.5, 1}}, .has_beam_shape = true, .lost = 0.5}};
     const struct composite c = {
         .total = 50 * M_PI, .peak = 30, .e_total = 12 * M_PI, .e_peak = 1, .second = {2, 1, 0}};
+    const struct correlation noise = correlation_of_beam(&frame);
+    const struct gaussian point = {1, 0, 0, {1, 1, 0}};
+    const struct fit_uncertainty of_one = fit_uncertainty_of(&point, &frame, &noise, true);
+    const double e = of_one.e_area * 2 / 10; /* in noise of 2 */
+    const double first = 5 * M_PI * 2 * sqrt(0.16 - e * e);
+    const double second = 7.5 * M_PI * 2 * sqrt(0.25 - e * e / 9);
     const struct srcfind_source s = row_of_composite(&c, gaussians, 1, 2);
     (void)state;
+    assert_true(e > 0.1 && e < 0.4);
     assert_within(s.total_flux, 12.5 * M_PI, 1e-12); /* of a beam of 4 pixels */
-    assert_within(s.e_total_flux, 6.5 * M_PI, 1e-12);
+    assert_within(s.e_total_flux, 6 * M_PI, 1e-12);
+    assert_within(s.e_total_shape, hypot(first, second), 1e-9);
     assert_true(s.peak_flux == 30 && s.e_peak_flux == 2 && s.n_gaussians == 2);
-    assert_int_equal(s.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
-    gaussians[1].lost = gaussians[2].lost = 0;
-    const struct srcfind_source free_shapes = row_of_composite(&c, gaussians, 1, 2);
-    assert_within(free_shapes.e_total_flux, 6 * M_PI, 1e-12);
-    assert_int_equal(free_shapes.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, 0);
+    assert_int_equal(s.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, 0);
+    gaussians[1].lost = 0.9 * e; /* noise explains it */
+    gaussians[2].has_beam_shape = false;
+    assert_true(row_of_composite(&c, gaussians, 1, 2).e_total_shape == 0);
 }
 
 int main(void) {

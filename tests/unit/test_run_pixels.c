@@ -140,7 +140,7 @@ static void any_runs(void **state) {
     struct random r = {1};
     (void)state;
     for (int i = 0; i < 3000 / UNIT_FEWER; i++) {
-        struct run_pixels pixels;
+        struct run_pixels pixels = {0};
         struct error error;
         make_scene(&s, &r);
         int64_t n_pixels;
@@ -176,7 +176,7 @@ static void parts_of_the_image(void **state) {
     const struct run_source from = {.source = &source, .noise = &noise};
     const struct run run = {0, 10, 70};
     const struct run_set set = {&run, 1, 0};
-    struct run_pixels pixels;
+    struct run_pixels pixels = {0};
     struct error error;
     (void)state;
     assert_int_equal(run_pixels_read(&from, &set, 1, 61, NULL, &pixels, &error), SRCFIND_OK);
@@ -200,7 +200,7 @@ static void failing_sources(void **state) {
     (void)state;
     for (int which = 0; which < 3; which++) {
         struct memory_source *sources[3];
-        struct run_pixels pixels;
+        struct run_pixels pixels = {0};
         struct error error = {""};
         for (int i = 0; i < 3; i++)
             sources[i] = memory_source_make(&p, 64, false, true);

@@ -7,8 +7,8 @@
 #include "unit.h"
 
 /* The effective beam has the second moments 4 + 12 pixels^2, and a FWHM of 9.42 pixels: an area of
- * 2 pi 16 / 4 = 25.1 samples. That of the beam is 4.71 pixels. Its noise is correlated over 2 pi (4
- * + 24) / 4 = 44 samples. The rms is 1. */
+ * 2 pi 16 / 4 = 25.1 samples. That of the beam is 4.71 pixels. The rms is 1, and the noise of all
+ * samples of an island is the same: it adds up. */
 static struct grid grid = {.scale = 2,
                            .step = 2,
                            .x = 1,
@@ -41,6 +41,8 @@ static struct segments islands_of(const struct given *given, int n) {
         island->peak = (float)given[i].peak;
         island->x_peak = island->x_min = (given[i].x - 1) / 2; /* its centroid is there, too */
         island->y_peak = island->y_min = (given[i].y - 1) / 2;
+        island->x_max = island->x_min;
+        island->y_max = island->y_min;
         island_add(island, SUM_Q, (uint128)llrint(ldexp(given[i].sum, -UNIT)));
         s.runs[2 * i] = (struct run){i, 10 * i, 10 * i + 3};
         s.runs[2 * i + 1] = (struct run){i + 1, 10 * i, 10 * i + 5};
@@ -55,11 +57,13 @@ static void divide_islands(struct segments *islands, double island,
                            struct scale_islands kinds[SCALE_ISLANDS]) {
     const struct image image = {.jansky = 1};
     const struct srcfind_image metadata = {.beam_pixels = 25};
+    static const struct fit_frame far = {1e-3, 0, 1e-3, true, FIT_SHAPES_CHOSEN};
     const struct view view = {.image = &image,
                               .metadata = &metadata,
                               .grid = &grid,
                               .detection = {.threshold = 4, .island = island},
-                              .result = {.noise = {.rms = 1}, .segments = *islands}};
+                              .result = {.noise = {.rms = 1}, .segments = *islands},
+                              .correlation = correlation_of_beam(&far)};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     assert_true(scale_islands_divide(&view, 5, &frame, rows, n_rows, kinds));
     segments_clear(islands);
@@ -180,7 +184,7 @@ static void no_rests(void **state) {
 static void beside_at_a_larger_scale(void **state) {
     const struct grid before = grid;
     (void)state;
-    grid.variance = 96; /* the effective beam has 157 samples, its noise is correlated over 308 */
+    grid.variance = 96; /* the effective beam has 157 samples */
     assert_beside(4.5, 30, 71, 57, &row, ISLAND_JOINS);
     assert_beside(4.5, 30, 73, 57, &row, ISLAND_IS_LEFT);
     assert_beside(5.5, 30, 71, 57, &row, ISLAND_JOINS);
