@@ -484,6 +484,7 @@ struct next_fits {
 /* Copies the Gaussians and the composite of source k of an island to component `index`. */
 static void add_fit(const struct batch *b, const struct item *item, int64_t k, int64_t index,
                     struct next_fits *next) {
+    static const struct fit_errors no_errors = {0};
     const struct grouped_source *source = &item->grouped.source[k];
     struct component *c = &b->components->component[index];
     c->residual_rms = item->fitted.residual_rms;
@@ -494,8 +495,9 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
         c->pix_snr = i == 0 ? f->pix_snr : fmax(c->pix_snr, f->pix_snr);
         if (!f->is_fitted)
             return;
-        b->components->gaussian[next->gaussian++] =
-            (struct component_gaussian){f->gaussian, f->has_beam_shape, f->lost, index};
+        b->components->gaussian[next->gaussian++] = (struct component_gaussian){
+            f->gaussian, f->has_beam_shape, f->lost,
+            index,       f->errors,         f->errors ? *f->errors : no_errors};
         c->n_gaussians++;
     }
     if (!source->composite)

@@ -31,6 +31,8 @@ struct component_gaussian {
     bool has_beam_shape;
     double lost;       /* share of its flux that the beam's shape may have cost: see island_fit.h */
     int64_t component; /* index of the component that it belongs to */
+    bool has_errors;   /* by sums over the pixels of its fit; else they follow in closed form */
+    struct fit_errors errors;
 };
 
 /* How islands are divided and fitted. */

@@ -177,12 +177,17 @@ static bool add_part(const struct island_fit *fit, const struct fit_frame *frame
     struct fit_set set = *fitted;
     for (int i = 0; i < set.n; i++) {
         set.value[i][FIT_PEAK] *= fit->rms / sum->unit;
-        differentiate_peak(sum, set.value[i], &gradients[i]);
+        if (m->n > 1) /* a Gaussian that is alone has its own peak */
+            differentiate_peak(sum, set.value[i], &gradients[i]);
     }
     for (int64_t i = 0; i < m->n; i++) {
         const struct fitted_source *source = &m->fitted->source[m->member[i]];
-        if (source->part == part)
-            differentiate_moments(sum, set.value[source->in_set], &gradients[source->in_set]);
+        if (source->part != part)
+            continue;
+        struct fit_gradient *gradient = &gradients[source->in_set];
+        differentiate_moments(sum, set.value[source->in_set], gradient);
+        if (m->n == 1)
+            gradient->of[QUANTITY_PEAK][FIT_PEAK] = 1;
     }
     return fit_covariance_add(fit, part, frame, noise, &set, gradients, covariance);
 }
@@ -197,7 +202,7 @@ static bool is_part_before(const struct members *m, int64_t i) {
 
 /* Turns the covariance from the frame to pixels, and from noise of rms `unit` to rms 1. */
 static void set_errors(const struct fit_frame *f, double unit,
-                       double covariance[QUANTITIES][QUANTITIES], struct composite *c) {
+                       double covariance[QUANTITIES][QUANTITIES], struct fit_errors *e) {
     /* pixels of (u, v), and of the moments (uu, vv, uv) */
     const double xu = 1 / f->ux, xv = -f->uy / (f->ux * f->vy), yv = 1 / f->vy;
     const double turn[3][3] = {
@@ -206,15 +211,15 @@ static void set_errors(const struct fit_frame *f, double unit,
     const double uu = covariance[QUANTITY_U][QUANTITY_U] * square;
     const double vv = covariance[QUANTITY_V][QUANTITY_V] * square;
     const double uv = covariance[QUANTITY_U][QUANTITY_V] * square;
-    c->e_total = sqrt(fmax(covariance[QUANTITY_TOTAL][QUANTITY_TOTAL], 0)) / (f->ux * f->vy);
-    c->e_peak = sqrt(fmax(covariance[QUANTITY_PEAK][QUANTITY_PEAK], 0));
-    c->position = (struct tensor){xu * xu * uu + 2 * xu * xv * uv + xv * xv * vv, yv * yv * vv,
+    e->total = sqrt(fmax(covariance[QUANTITY_TOTAL][QUANTITY_TOTAL], 0)) / (f->ux * f->vy);
+    e->peak = sqrt(fmax(covariance[QUANTITY_PEAK][QUANTITY_PEAK], 0));
+    e->position = (struct tensor){xu * xu * uu + 2 * xu * xv * uv + xv * xv * vv, yv * yv * vv,
                                   xu * yv * uv + xv * yv * vv};
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    c->shape[a][b] += turn[a][i] * turn[b][j] * square *
+                    e->shape[a][b] += turn[a][i] * turn[b][j] * square *
                                       covariance[QUANTITY_UU + i][QUANTITY_UU + j];
 }
 
@@ -238,7 +243,7 @@ static void add_shape_errors(const struct fitted_source *source, const struct fi
         for (int b = 0; b < 3; b++)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    c->shape[a][b] += share * share * by[a][i] * by[b][j] * covariance[i][j];
+                    c->error.shape[a][b] += share * share * by[a][i] * by[b][j] * covariance[i][j];
 }
 
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
@@ -257,9 +262,28 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
             !add_part(fit, frame, noise, part, &jobs[part].set, &m, &sum, covariance))
             return false;
     }
-    set_errors(frame, sum.unit, covariance, composite);
+    set_errors(frame, sum.unit, covariance, &composite->error);
     for (int64_t i = 0; i < n; i++)
         if (fitted->source[members[i]].has_beam_shape)
             add_shape_errors(&fitted->source[members[i]], frame, noise, composite);
+    return true;
+}
+
+bool composite_errors_of_one(const struct island_fit *fit, const struct fit_frame *frame,
+                             const struct correlation *noise, const struct fit_job *jobs,
+                             const struct fitted_source *source, struct fit_errors *errors) {
+    static const int32_t first[] = {0};
+    const struct fitted_sources fitted = {.source = (struct fitted_source[]){*source}, .n = 1};
+    const struct members m = {&fitted, first, 1};
+    double covariance[QUANTITIES][QUANTITIES] = {0};
+    struct composite c = {.peak = source->gaussian.peak,
+                          .x_highest = source->gaussian.x,
+                          .y_highest = source->gaussian.y};
+    sum_moments(&m, &c);
+    const struct frame_sum sum = sum_in_frame(&c, fit, frame);
+    *errors = (struct fit_errors){0};
+    if (!add_part(fit, frame, noise, source->part, &jobs[source->part].set, &m, &sum, covariance))
+        return false;
+    set_errors(frame, sum.unit, covariance, errors);
     return true;
 }

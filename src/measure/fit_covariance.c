@@ -1,8 +1,8 @@
 /* How the errors of a composite follow from the fits of a part: the sandwich A^-1 B A^-1 of
  * fit_covariance.h, without a matrix B.
  *
- * 1. make_table tabulates the autocorrelation of the noise, to 2 FWHM, and chooses the pixels: in a
- *    wide beam every few columns and rows, two a sigma.
+ * 1. make_table chooses the pixels, in a wide beam or Gaussian every few columns and rows, and
+ *    tabulates the autocorrelation of their noise, each that of a cell of pixels.
  * 2. list_pixels takes the pixels with the weights of the core (step 5 of the fit).
  * 3. make_matrix sums A over the pixels; Cholesky gives A^-1 times the gradient of each of seven
  *    quantities.
@@ -23,9 +23,10 @@ enum {
     FIXED = 3, /* parameters of a component that keeps the beam's shape: peak, u, v */
 };
 
-/* Beam sigmas between the pixels of the sums, at most: everything is as smooth as the beam, and
- * more pixels would tell nothing more. */
-static const double SPACING = 0.5;
+/* Beam sigmas between the pixels of the sums, at most; and widths of a Gaussian that is alone.
+ * Fields are as smooth as the beam, and that of a wide Gaussian as the Gaussian: more pixels would
+ * tell nothing more. */
+static const double SPACING = 0.5, SPACING_OF_ONE = 0.45;
 
 /* The least weight of a pixel of the core, as in the fit. */
 static const double LEAST_CORE = 0.02;
@@ -81,30 +82,39 @@ static double core_weight(const struct covariance *c, double u, double v) {
     return weight > LEAST_CORE ? weight * weight : 0;
 }
 
+static void keep_core(struct covariance *c) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        if (c->pixels[i].weight > 0)
+            c->pixels[n++] = c->pixels[i];
+    c->n = n;
+}
+
 /* Lists the pixels of the core or, if they are too few, all pixels of the part. */
 static bool list_pixels(struct covariance *c, const struct island_fit *fit,
                         const struct fit_part *part) {
+    const int64_t a_pixel = (int64_t)c->step_x * c->step_y;
     int64_t n_core = 0;
     c->pixels = malloc((size_t)part->n_pixels * sizeof *c->pixels + 1);
     if (!c->pixels)
         return false;
     for (int64_t i = 0; i < part->n_pixels; i++) {
         const struct fit_pixel *from = &fit->pixels[fit->parts.order[part->first_pixel + i]];
-        struct pixel *p = &c->pixels[i];
+        struct pixel *p = &c->pixels[c->n];
+        if (from->x % c->step_x != 0 || from->y % c->step_y != 0)
+            continue;
         *p = (struct pixel){.x = from->x, .y = from->y};
         p->u = c->frame->ux * from->x + c->frame->uy * from->y;
         p->v = c->frame->vy * from->y;
         p->weight = core_weight(c, p->u, p->v);
         n_core += p->weight > 0;
+        c->n++;
     }
-    const bool is_core = n_core >= (FIT_PARAMETERS + 1) * (int64_t)c->set->n;
-    for (int64_t i = 0; i < part->n_pixels; i++) {
-        const struct pixel p = c->pixels[i];
-        if ((is_core && p.weight == 0) || p.x % c->step_x != 0 || p.y % c->step_y != 0)
-            continue;
-        c->pixels[c->n] = p;
-        c->pixels[c->n++].weight = is_core ? p.weight : 1;
-    }
+    if (n_core * a_pixel >= (FIT_PARAMETERS + 1) * (int64_t)c->set->n)
+        keep_core(c);
+    else
+        for (int64_t i = 0; i < c->n; i++)
+            c->pixels[i].weight = 1;
     qsort(c->pixels, (size_t)c->n, sizeof *c->pixels, compare_pixels);
     return true;
 }
@@ -256,24 +266,51 @@ static void correlate(const struct covariance *c, int64_t index,
             covariance[a][b] += p->field[a] * common[b] + p->field[b] * common[a];
 }
 
-/* The step along an axis, in pixels. per_pixel: the length of a pixel along it, in the frame. */
-static int32_t step_of(const struct fit_frame *frame, double per_pixel) {
-    return frame->has_beam ? (int32_t)fmin(fmax(SPACING / per_pixel, 1), FIT_MOST_PIXELS) : 1;
+/* Pixels between those of the sums may be this many widths of the fit apart, in beam sigmas: of a
+ * single wide Gaussian more than of several. */
+static double spacing_of(const struct fit_set *set) {
+    const double *value = set->value[0];
+    const struct tensor form = {value[FIT_P], value[FIT_R], value[FIT_Q]};
+    const double width = 1 / sqrt(tensor_axes(&form).major);
+    return set->n == 1 && width > 1 ? SPACING_OF_ONE * width : SPACING;
 }
 
-/* Chooses the steps between pixels, and tabulates the autocorrelation at these. */
+/* The lags from a pixel of the sums to the next one along an axis. per_lag: the length of a lag
+ * along it, in the frame. */
+static int lags_of(const struct covariance *c, double per_lag) {
+    const double lags = spacing_of(c->set) / per_lag;
+    return c->noise->beam.has_beam ? (int)fmin(fmax(lags, 1), CORRELATION_HALF) : 1;
+}
+
+/* The mean correlation of the pixels of two cells of m x n lags, which are i and j cells apart. */
+static double mean_of_cells(const struct lags *l, int m, int n, int i, int j) {
+    double sum = 0;
+    for (int y = 1 - n; y < n; y++) {
+        const int row = n * j + y + l->half_y;
+        for (int x = 1 - m; row >= 0 && row <= 2 * l->half_y && x < m; x++) {
+            const int column = m * i + x + l->half_x;
+            if (column >= 0 && column <= 2 * l->half_x)
+                sum += (m - abs(x)) * (n - abs(y)) * l->value[row][column];
+        }
+    }
+    return sum / (m * m * n * n);
+}
+
+/* Chooses the steps between pixels, and tabulates the autocorrelation of the noise at these: each
+ * pixel stands for a cell. */
 static bool make_table(struct covariance *c) {
-    const struct correlation *noise = c->noise;
-    const struct fit_frame *f = &noise->beam;
-    c->step_x = step_of(f, f->ux);
-    c->step_y = step_of(f, hypot(f->uy, f->vy));
-    c->half_x = (int32_t)(noise->lags.half_x * noise->lags.step_x / c->step_x);
-    c->half_y = (int32_t)(noise->lags.half_y * noise->lags.step_y / c->step_y);
+    const struct lags *l = &c->noise->lags;
+    const struct fit_frame *f = &c->noise->beam;
+    const int m = lags_of(c, f->ux * l->step_x);
+    const int n = lags_of(c, hypot(f->uy, f->vy) * l->step_y);
+    c->step_x = m * (int32_t)l->step_x;
+    c->step_y = n * (int32_t)l->step_y;
+    c->half_x = l->half_x / m + (m > 1);
+    c->half_y = l->half_y / n + (n > 1);
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;
     c->table = malloc((size_t)width * (size_t)height * sizeof *c->table);
     for (int32_t i = 0; c->table && i < width * height; i++)
-        c->table[i] = correlation_at(noise, (i % width - c->half_x) * c->step_x,
-                                     (i / width - c->half_y) * c->step_y);
+        c->table[i] = mean_of_cells(l, m, n, i % width - c->half_x, i / width - c->half_y);
     return c->table;
 }
 

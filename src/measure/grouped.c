@@ -100,6 +100,23 @@ static void list_members(struct source_groups *g) {
     }
 }
 
+/* The area of a Gaussian, in unit circles, above which its errors are sums over the pixels of its
+ * fit. Smaller ones have their core, which the fit weighs, on these pixels, and the closed form is
+ * as good. */
+static const double LEAST_AREA = 1.5;
+
+/* Sets the errors of a Gaussian that is wide. */
+static bool measure_one(const struct source_groups *g, struct fitted_source *source,
+                        struct arena *arena) {
+    const double form = tensor_determinant(&source->gaussian.form);
+    if (!source->is_fitted || source->has_beam_shape ||
+        g->frame->ux * g->frame->vy < LEAST_AREA * sqrt(form))
+        return true;
+    struct fit_errors *errors = arena_take(arena, 1, sizeof *errors);
+    source->errors = errors;
+    return errors && composite_errors_of_one(g->fit, g->frame, g->noise, g->jobs, source, errors);
+}
+
 static bool measure_composites(struct source_groups *g, struct arena *arena) {
     struct grouped_sources *all = g->grouped;
     for (int64_t k = 0; k < all->n; k++) {
@@ -156,7 +173,9 @@ bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *
         number_sources(&g);
         list_members(&g);
     }
-    const bool is_measured = is_grouped && measure_composites(&g, arena);
+    bool is_measured = is_grouped && measure_composites(&g, arena);
+    for (int64_t k = 0; is_measured && k < fitted->n; k++)
+        is_measured = measure_one(&g, &fitted->source[k], arena);
     if (is_measured)
         sort_sources(&g);
     model_clear(&g.model);

@@ -230,11 +230,47 @@ static void empty_pixels(const struct component *c, const struct setting *s,
     row->flags = s->flags | (c->pixels.edge ? SRCFIND_FLAG_EDGE : 0);
 }
 
+/* The errors of second moments that are given along x and y. */
+static struct shape_error shape_error_of(const struct fit_errors *e, double rms) {
+    const double square = rms * rms;
+    return (struct shape_error){.to_pixels = {1, 0, 0, 1},
+                                .major = e->shape[0][0] * square,
+                                .minor = e->shape[1][1] * square,
+                                .mixed = e->shape[2][2] * square,
+                                .covariance = e->shape[0][1] * square,
+                                .major_mixed = e->shape[0][2] * square,
+                                .minor_mixed = e->shape[1][2] * square};
+}
+
+/* The errors of a Gaussian that follow from the pixels of its fit. */
+static struct fit_uncertainty uncertainty_by_pixels(const struct component_gaussian *g, double rms,
+                                                    const struct setting *s) {
+    const struct fit_errors *e = &g->errors;
+    const double square = rms * rms, form = tensor_determinant(&g->gaussian.form);
+    const double total = 2 * M_PI * g->gaussian.peak / sqrt(form);
+    const struct tensor *i = &g->gaussian.form;             /* the inverse of the second moments */
+    const double by[3] = {0.5 * i->xx, 0.5 * i->yy, i->xy}; /* of ln(area) by the moments */
+    double e_area = 0;
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            e_area += by[a] * by[b] * e->shape[a][b];
+    const double area = s->frame.ux * s->frame.vy / sqrt(form);
+    return (struct fit_uncertainty){
+        .position = {e->position.xx * square, e->position.yy * square, e->position.xy * square},
+        .relative_peak = e->peak * rms / g->gaussian.peak,
+        .relative_total = e->total * rms / total,
+        .area = area,
+        .e_area = area * sqrt(fmax(e_area, 0)) * rms,
+        .shape = shape_error_of(e, rms)};
+}
+
 static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g, double rms,
                                              const struct setting *s) {
-    const bool is_point = g->has_beam_shape;
+    if (g->has_errors)
+        return uncertainty_by_pixels(g, rms, s);
     const struct fit_uncertainty of_one =
-        is_point ? s->of_point : fit_uncertainty_of(&g->gaussian, &s->frame, s->correlation, false);
+        g->has_beam_shape ? s->of_point
+                          : fit_uncertainty_of(&g->gaussian, &s->frame, s->correlation, false);
     return fit_uncertainty_at(&of_one, g->gaussian.peak / rms);
 }
 
@@ -284,18 +320,6 @@ static void measure_gaussian(const struct component_gaussian *fitted, double rms
         (struct pixel_shape){u.position, second, g->x, g->y, true, fitted->has_beam_shape, u.shape};
 }
 
-/* The errors of second moments that are given along x and y. */
-static struct shape_error shape_error_of(const struct composite *c, double rms) {
-    const double square = rms * rms;
-    return (struct shape_error){.to_pixels = {1, 0, 0, 1},
-                                .major = c->shape[0][0] * square,
-                                .minor = c->shape[1][1] * square,
-                                .mixed = c->shape[2][2] * square,
-                                .covariance = c->shape[0][1] * square,
-                                .major_mixed = c->shape[0][2] * square,
-                                .minor_mixed = c->shape[1][2] * square};
-}
-
 /* Sets what follows from each of several Gaussians: flags that all of them have, and the costs of
  * their shapes, added in quadrature. */
 static void measure_members(const struct component_gaussian *gaussians, int64_t n, double rms,
@@ -315,23 +339,24 @@ static void measure_members(const struct component_gaussian *gaussians, int64_t 
 /* Replaces position, fluxes and shape of the pixels by those of several Gaussians. */
 static void measure_composite(const struct composite *c, double rms, const struct setting *s,
                               struct srcfind_source *row, struct pixel_shape *shape) {
+    const struct fit_errors *e = &c->error;
     const double square = rms * rms;
     row->x = c->x;
     row->y = c->y;
-    row->e_x = sqrt(c->position.xx) * rms;
-    row->e_y = sqrt(c->position.yy) * rms;
+    row->e_x = sqrt(e->position.xx) * rms;
+    row->e_y = sqrt(e->position.yy) * rms;
     row->peak_flux = c->peak;
-    row->e_peak_flux = c->e_peak * rms;
+    row->e_peak_flux = e->peak * rms;
     row->total_flux = c->total * s->to_flux;
-    row->e_total_flux = c->e_total * rms * s->to_flux;
+    row->e_total_flux = e->total * rms * s->to_flux;
     row->snr = c->peak / rms;
     *shape = (struct pixel_shape){
-        .position = {c->position.xx * square, c->position.yy * square, c->position.xy * square},
+        .position = {e->position.xx * square, e->position.yy * square, e->position.xy * square},
         .second = c->second,
         .x_highest = c->x_highest,
         .y_highest = c->y_highest,
         .is_fitted = true,
-        .error = shape_error_of(c, rms)};
+        .error = shape_error_of(e, rms)};
 }
 
 static int64_t flag_of_total(const struct srcfind_source *row) {

@@ -144,6 +144,7 @@ class Catalogues(t.Case):
                 "image",
                 "options",
                 "background",
+                "noise",
                 "detection",
                 "quality",
                 "notes",

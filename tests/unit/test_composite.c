@@ -170,16 +170,16 @@ static void check_one(double peak, double width_u, double width_v, double lean, 
     const struct fit_uncertainty of_one =
         fit_uncertainty_of(&s.gaussians[0], &s.frame, &noise, !is_free);
     const struct fit_uncertainty u = fit_uncertainty_at(&of_one, s.gaussians[0].peak);
-    assert_near(c.e_total / c.total, u.relative_total, 0.02 * u.relative_total);
-    assert_near(c.e_peak / c.peak, u.relative_peak, 0.02 * u.relative_peak);
-    assert_near(c.position.xx, u.position.xx, 0.03 * u.position.xx);
-    assert_near(c.position.yy, u.position.yy, 0.03 * u.position.yy);
-    assert_near(c.position.xy, u.position.xy, 0.03 * sqrt(u.position.xx * u.position.yy));
+    assert_near(c.error.total / c.total, u.relative_total, 0.02 * u.relative_total);
+    assert_near(c.error.peak / c.peak, u.relative_peak, 0.02 * u.relative_peak);
+    assert_near(c.error.position.xx, u.position.xx, 0.03 * u.position.xx);
+    assert_near(c.error.position.yy, u.position.yy, 0.03 * u.position.yy);
+    assert_near(c.error.position.xy, u.position.xy, 0.03 * sqrt(u.position.xx * u.position.yy));
     /* the moment along x, from those along the axes */
     const double a = u.shape.to_pixels[0], b = u.shape.to_pixels[1];
     const double xx = pow(a, 4) * u.shape.major + pow(b, 4) * u.shape.minor +
                       2 * a * a * b * b * u.shape.covariance + 4 * a * a * b * b * u.shape.mixed;
-    assert_near(c.shape[0][0], xx, 0.03 * xx);
+    assert_near(c.error.shape[0][0], xx, 0.03 * xx);
 }
 
 /* The closed form is that of the fit of the core, with exponents of widths from 1 on. */
@@ -196,26 +196,28 @@ static void errors_of_one(void **state) {
 static void check_second(const struct composite *a, const struct composite *b,
                          const struct composite *both) {
     const double f = a->total / both->total, g = 1 - f;
-    const double of_share = (g * a->e_total * g * a->e_total + f * b->e_total * f * b->e_total) /
-                            (both->total * both->total);
+    const double of_share =
+        (g * a->error.total * g * a->error.total + f * b->error.total * f * b->error.total) /
+        (both->total * both->total);
     const double dx = a->x - b->x, dy = a->y - b->y;
     const double by_share[] = {(g - f) * dx * dx + a->second.xx - b->second.xx,
                                (g - f) * dy * dy + a->second.yy - b->second.yy};
     const double by_distance[] = {2 * f * g * dx, 2 * f * g * dy};
-    const double of_distance[] = {a->position.xx + b->position.xx, a->position.yy + b->position.yy};
+    const double of_distance[] = {a->error.position.xx + b->error.position.xx,
+                                  a->error.position.yy + b->error.position.yy};
     for (int i = 0; i < 2; i++) {
         const double variance = by_share[i] * by_share[i] * of_share +
                                 by_distance[i] * by_distance[i] * of_distance[i] +
-                                f * f * a->shape[i][i] + g * g * b->shape[i][i];
-        assert_near(both->shape[i][i], variance, 0.05 * variance);
+                                f * f * a->error.shape[i][i] + g * g * b->error.shape[i][i];
+        assert_near(both->error.shape[i][i], variance, 0.05 * variance);
     }
     const double mixed = (g - f) * dx * dy + a->second.xy - b->second.xy;
     const double of_ends = f * g * f * g *
                            (dy * dy * of_distance[0] + dx * dx * of_distance[1] +
-                            2 * dx * dy * (a->position.xy + b->position.xy));
-    const double variance =
-        mixed * mixed * of_share + of_ends + f * f * a->shape[2][2] + g * g * b->shape[2][2];
-    assert_near(both->shape[2][2], variance, 0.05 * variance);
+                            2 * dx * dy * (a->error.position.xy + b->error.position.xy));
+    const double variance = mixed * mixed * of_share + of_ends + f * f * a->error.shape[2][2] +
+                            g * g * b->error.shape[2][2];
+    assert_near(both->error.shape[2][2], variance, 0.05 * variance);
 }
 
 /* Across the line of two points the moment has the errors that free shapes would have had. */
@@ -235,7 +237,7 @@ static void errors_of_points(void **state) {
         const double variance = fit_uncertainty_at(&of_one, g->peak).shape.minor;
         across += pow(g->peak / (80 * s.fit.rms), 2) * variance * pow(2, 4); /* in pixels */
     }
-    assert_near(c.shape[1][1], across, 1e-3 * across);
+    assert_near(c.error.shape[1][1], across, 1e-3 * across);
 }
 
 /* Those of two that are apart are independent: squares add up; flux pulls the centre. */
@@ -248,15 +250,15 @@ static void errors_of_two(void **state) {
     scene_add(&s, 40, 45, 45, 1.3, 1.1, 0, true);
     const struct composite both = scene_measure(&s, members, 2);
     const struct composite a = scene_measure(&s, first, 1), b = scene_measure(&s, second, 1);
-    const double total = sqrt(a.e_total * a.e_total + b.e_total * b.e_total);
-    assert_near(both.e_total, total, 1e-3 * total);
+    const double total = sqrt(a.error.total * a.error.total + b.error.total * b.error.total);
+    assert_near(both.error.total, total, 1e-3 * total);
     const double share = a.total / (a.total + b.total), dx = a.x - b.x;
-    const double of_share = ((1 - share) * a.e_total * (1 - share) * a.e_total +
-                             share * b.e_total * share * b.e_total) /
+    const double of_share = ((1 - share) * a.error.total * (1 - share) * a.error.total +
+                             share * b.error.total * share * b.error.total) /
                             (both.total * both.total);
-    const double xx = share * share * a.position.xx + (1 - share) * (1 - share) * b.position.xx +
-                      dx * dx * of_share;
-    assert_near(both.position.xx, xx, 0.02 * xx);
+    const double xx = share * share * a.error.position.xx +
+                      (1 - share) * (1 - share) * b.error.position.xx + dx * dx * of_share;
+    assert_near(both.error.position.xx, xx, 0.02 * xx);
     check_second(&a, &b, &both);
 }
 
@@ -273,8 +275,8 @@ static void errors_of_the_same(void **state) {
     const struct composite a = scene_measure(&one, members, 1);
     const struct composite b = scene_measure(&s, members, 2);
     assert_near(b.total, a.total, 1e-3 * a.total);
-    assert_true(b.e_total > 0.9 * a.e_total && b.e_total < 3 * a.e_total);
-    assert_true(b.e_peak > 0.9 * a.e_peak && b.e_peak < 3 * a.e_peak);
+    assert_true(b.error.total > 0.9 * a.error.total && b.error.total < 3 * a.error.total);
+    assert_true(b.error.peak > 0.9 * a.error.peak && b.error.peak < 3 * a.error.peak);
 }
 
 int main(void) {

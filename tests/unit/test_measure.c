@@ -1,6 +1,6 @@
 /* Fluxes, centroids, shapes and flags of islands whose numbers are known by hand. */
-#include "measure/measure.h"
 #include "measure/fit_uncertainty.h"
+#include "measure/measure.h"
 #include "sky.h"
 
 enum { UNIT = -30, SIDE = 128 };
@@ -394,8 +394,10 @@ static void cost_of_shapes(void **state) {
         {.gaussian = {50, 9, 9, {1, 1, 0}}, .has_beam_shape = true, .lost = 1},
         {.gaussian = {10, 1, 1, {1, 1, 0}}, .has_beam_shape = true, .lost = 0.4},
         {.gaussian = {30, 3, 1, {2, 2.5, 1}}, .has_beam_shape = true, .lost = 0.5}};
-    const struct composite c = {
-        .total = 50 * M_PI, .peak = 30, .e_total = 12 * M_PI, .e_peak = 1, .second = {2, 1, 0}};
+    const struct composite c = {.total = 50 * M_PI,
+                                .peak = 30,
+                                .error = {.total = 12 * M_PI, .peak = 1},
+                                .second = {2, 1, 0}};
     const struct correlation noise = correlation_of_beam(&frame);
     const struct gaussian point = {1, 0, 0, {1, 1, 0}};
     const struct fit_uncertainty of_one = fit_uncertainty_of(&point, &frame, &noise, true);
