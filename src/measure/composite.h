@@ -32,7 +32,7 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
                        const struct fitted_sources *fitted, const struct model *model,
                        const int32_t *members, int64_t n, struct composite *composite);
 
-/* The errors of a Gaussian whose shape is free, by sums over the pixels of its fit: those of
+/* The errors of a Gaussian that was fitted alone, by sums over the pixels of its fit: those of
  * fit_uncertainty_of hold where these pixels are all that it reaches. */
 bool composite_errors_of_one(const struct island_fit *fit, const struct fit_frame *frame,
                              const struct correlation *noise, const struct fit_job *jobs,

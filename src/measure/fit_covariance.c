@@ -26,7 +26,7 @@ enum {
 /* Beam sigmas between the pixels of the sums, at most; and widths of a Gaussian that is alone.
  * Fields are as smooth as the beam, and that of a wide Gaussian as the Gaussian: more pixels would
  * tell nothing more. */
-static const double SPACING = 0.5, SPACING_OF_ONE = 0.45;
+static const double SPACING = 0.5, SPACING_OF_ONE = 0.75;
 
 /* The least weight of a pixel of the core, as in the fit. */
 static const double LEAST_CORE = 0.02;
@@ -296,6 +296,19 @@ static double mean_of_cells(const struct lags *l, int m, int n, int i, int j) {
     return sum / (m * m * n * n);
 }
 
+/* The correlation for sums over cells i and j apart, in which each field has the value at the
+ * middle: it is not constant there, which the second difference of the correlation puts right, but
+ * for the fourth order of the cell's size. */
+static double correlation_of_cells(const struct lags *l, int m, int n, int i, int j) {
+    const double along_x = (1 - 1.0 / (m * m)) / 12, along_y = (1 - 1.0 / (n * n)) / 12;
+    double value = (1 + 2 * along_x + 2 * along_y) * mean_of_cells(l, m, n, i, j);
+    if (along_x > 0)
+        value -= along_x * (mean_of_cells(l, m, n, i - 1, j) + mean_of_cells(l, m, n, i + 1, j));
+    if (along_y > 0)
+        value -= along_y * (mean_of_cells(l, m, n, i, j - 1) + mean_of_cells(l, m, n, i, j + 1));
+    return value;
+}
+
 /* Chooses the steps between pixels, and tabulates the autocorrelation of the noise at these: each
  * pixel stands for a cell. */
 static bool make_table(struct covariance *c) {
@@ -310,7 +323,7 @@ static bool make_table(struct covariance *c) {
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;
     c->table = malloc((size_t)width * (size_t)height * sizeof *c->table);
     for (int32_t i = 0; c->table && i < width * height; i++)
-        c->table[i] = mean_of_cells(l, m, n, i % width - c->half_x, i / width - c->half_y);
+        c->table[i] = correlation_of_cells(l, m, n, i % width - c->half_x, i / width - c->half_y);
     return c->table;
 }
 

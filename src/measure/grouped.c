@@ -105,11 +105,11 @@ static void list_members(struct source_groups *g) {
  * as good. */
 static const double LEAST_AREA = 1.5;
 
-/* Sets the errors of a Gaussian that is wide. */
+/* Sets the errors of a Gaussian that is wide and was fitted alone. */
 static bool measure_one(const struct source_groups *g, struct fitted_source *source,
                         struct arena *arena) {
     const double form = tensor_determinant(&source->gaussian.form);
-    if (!source->is_fitted || source->has_beam_shape ||
+    if (!source->is_fitted || source->has_beam_shape || g->jobs[source->part].set.n > 1 ||
         g->frame->ux * g->frame->vy < LEAST_AREA * sqrt(form))
         return true;
     struct fit_errors *errors = arena_take(arena, 1, sizeof *errors);

@@ -58,7 +58,7 @@ struct fitted_source {
     double peak;              /* of the Gaussian or, without one, of the pixels */
     double pix_snr; /* snr of the deblended source that it comes from; of the island, if a fit added
                        it */
-    const struct fit_errors *errors; /* of a wide Gaussian, see grouped.c; else NULL */
+    const struct fit_errors *errors; /* of a wide lone Gaussian, see grouped.c; else NULL */
     int32_t part, in_set;            /* its part, and its index in the set of the part's job */
     int32_t number;                  /* before the sources are sorted: in the order of the parts */
 };
