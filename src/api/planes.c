@@ -5,12 +5,13 @@
  * 2. After the search, the mask is read once more, for all planes. Positions and intrinsic shapes
  *    of the Gaussians of the result are held. Files are opened in the order of the option; the
  *    planes of a file are measured in their order.
- * 3. In each plane the CPU finds the noise (cpu_detect), and amplitudes are fitted with the beam of
- *    the plane (measure/plane_fluxes.c). A plane that is blank, has no beam, or has one wider than
- *    the image gets a flag in place of fluxes.
+ * 3. In each plane the CPU finds the noise (cpu_detect) and its autocorrelation, and amplitudes are
+ * fitted with the beam of the plane (measure/plane_fluxes.c). A plane that is blank, has no beam,
+ * or has one wider than the image gets a flag in place of fluxes.
  * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
  *
- * A plane is read once for the clip, three times more for local noise, and once for the amplitudes.
+ * A plane is read once for the clip, three times more for local noise, once for the autocorrelation
+ * of its noise, and once for the amplitudes.
  * No plane is held in memory, only a struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
@@ -27,6 +28,7 @@
 #include "input/same_grid.h"
 #include "input/units.h"
 #include "measure/beam_frame.h"
+#include "measure/noise_pairs.h"
 #include "measure/places.h"
 #include "measure/spectrum.h"
 
@@ -79,12 +81,17 @@ static enum srcfind_status find_noise(struct plane_work *m, struct view *view, b
     return *is_blank ? SRCFIND_OK : status;
 }
 
-/* Fits the amplitudes in a plane whose noise is known. */
-static enum srcfind_status fit_plane(struct plane_work *m, const struct view *view,
+/* Fits the amplitudes in a plane whose noise is known, and finds its autocorrelation. */
+static enum srcfind_status fit_plane(struct plane_work *m, struct view *view,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
+    const struct run_source pixels = {.source = view->source, .noise = &view->result.noise};
     struct plane_setting plane = {.view = view, .frame = frame};
-    const enum srcfind_status status = compare_units(m, view->metadata, &plane.unit);
+    enum srcfind_status status = compare_units(m, view->metadata, &plane.unit);
     plane.is_jansky = isfinite(m->file.jansky);
+    view->correlation = correlation_of_beam(frame);
+    if (status == SRCFIND_OK)
+        status =
+            noise_pairs_measure(&pixels, m->finder->threads, &view->correlation, &m->finder->error);
     return status == SRCFIND_OK ? plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes,
                                                        &m->finder->error)
                                 : status;

@@ -5,9 +5,9 @@
  *    has no pivot, and is not fitted.
  * 2. amplitudes_solve: N a = b less the cross sums times the amplitudes of the others of the
  *    cluster, which the sweeps of places.c repeat.
- * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N and B, with B
- *    the integral of the correlation of the noise between them; errors are the roots of the
- *    diagonal of N^-1 B N^-1, and at least those of independent pixels. The same matrices give the
+ * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N, and B those
+ * of the correlation of the noise between them (place_noise.h); errors are the roots of the
+ * diagonal of N^-1 B N^-1, and at least those of independent pixels. The same matrices give the
  *    variance of sums of a source's amplitudes.
  *
  * Always: an amplitude that is not fitted is 0, and is subtracted from nothing.
@@ -138,32 +138,15 @@ void amplitudes_share(const struct place_group *group, const struct amplitude_sy
 
 /* --- errors --- */
 
-/* The integral of the product of two shapes; with `noise`, the beam: of the product at two pixels
- * times the correlation of their noise. Both without factors of pi, which cancel. */
-static double integral(const struct place *a, const struct place *b, const struct tensor *noise) {
-    const double dx = b->x - a->x, dy = b->y - a->y;
-    struct tensor sum = {a->moments.xx + b->moments.xx, a->moments.yy + b->moments.yy,
-                         a->moments.xy + b->moments.xy};
-    double product = tensor_determinant(&a->moments) * tensor_determinant(&b->moments);
-    if (noise) {
-        sum = (struct tensor){sum.xx + noise->xx, sum.yy + noise->yy, sum.xy + noise->xy};
-        product *= tensor_determinant(noise);
-    }
-    const struct tensor form = tensor_inverse(&sum);
-    const double square = form.xx * dx * dx + 2 * form.xy * dx * dy + form.yy * dy * dy;
-    return square < 2 * PLACE_REACH
-               ? sqrt(product / tensor_determinant(&sum)) * gaussian_exp(-0.5 * square)
-               : 0;
-}
-
 /* Writes the matrices of both integrals: `normal` on and below the diagonal, `of_noise` whole. */
 static void integrate(const struct place *places, const struct place_group *group,
-                      const struct tensor *beam, double *normal, double *of_noise) {
+                      const struct place_noise *noise, double *normal, double *of_noise) {
     for (int i = 0; i < group->n; i++) {
         for (int k = 0; k <= i; k++) {
             const struct place *a = &places[group->members[i]], *b = &places[group->members[k]];
-            normal[i * group->n + k] = integral(a, b, NULL);
-            of_noise[i * group->n + k] = of_noise[k * group->n + i] = integral(a, b, beam);
+            normal[i * group->n + k] = place_product(a, b);
+            of_noise[i * group->n + k] = of_noise[k * group->n + i] =
+                place_noise_between(noise, a, b);
         }
     }
 }
@@ -231,19 +214,20 @@ static bool is_first(const struct place *places, const struct place_group *group
 
 /* The error / rms of a member, if it were alone. */
 static double lone_error(const struct place *places, const struct place_group *group,
-                         const struct amplitude_system *s, const struct tensor *beam, int i) {
+                         const struct amplitude_system *s, const struct place_noise *noise, int i) {
     const struct place *p = &places[group->members[i]];
-    return fmax(sqrt(integral(p, p, beam)) / integral(p, p, NULL), sqrt(1 / s->squares[i]));
+    return fmax(sqrt(place_noise_between(noise, p, p)) / place_product(p, p),
+                sqrt(1 / s->squares[i]));
 }
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,
-                       const struct amplitude_system *s, const struct tensor *beam,
+                       const struct amplitude_system *s, const struct place_noise *of_pairs,
                        const struct place_pixels *known, struct amplitude *amplitudes) {
     struct noise_of_group noise; /* most of it is not used by a small group: it is not cleared */
     noise.system = s;
     noise.n = s->n;
     memcpy(noise.same, s->same, sizeof noise.same);
-    integrate(places, group, beam, noise.normal, noise.of_noise);
+    integrate(places, group, of_pairs, noise.normal, noise.of_noise);
     factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
@@ -252,7 +236,7 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
         amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
         amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
         amplitude->is_uncertain =
-            !(amplitude->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
+            !(amplitude->per_rms <= MOST_ERROR * lone_error(places, group, s, of_pairs, i));
         amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);

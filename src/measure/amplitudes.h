@@ -2,6 +2,7 @@
 #ifndef AMPLITUDES_H
 #define AMPLITUDES_H
 
+#include "measure/place_noise.h"
 #include "measure/place_sums.h"
 
 /* The factorised sums of a group. */
@@ -20,16 +21,16 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_sums *sums,
                                              const struct place_pixels *known);
 
-/* Sets the errors of the amplitudes of a group, by least squares in noise whose autocorrelation is
- * the beam, and whether they are fitted. `amplitudes` has an element for each place. With N the
- * integrals of g_i g_k, and B those of g_i(x) C(x - y) g_k(y), the errors are the roots of the
- * diagonal of N^-1 B N^-1, times the rms; for a lone point sqrt(4 / 3). Few pixels have independent
- * noise: the errors are at least those of independent pixels. An amplitude whose error is above a
- * hundred times that of a lone place on these pixels is uncertain. beam: its second moments,
- * pixels^2. The same matrix gives the variances of sums. Fits lower the expected sum of squares by
+/* Sets the errors of the amplitudes of a group, by least squares in the noise of the image, and
+ * whether they are fitted. `amplitudes` has an element for each place. With N the integrals of g_i
+ * g_k, and B those of g_i(x) C(x - y) g_k(y), where C is the correlation of the noise, the errors
+ * are the roots of the diagonal of N^-1 B N^-1, times the rms; for a lone point sqrt(4 / 3) if C is
+ * the beam. Few pixels have independent noise: the errors are at least those of independent pixels.
+ * An amplitude whose error is above a hundred times that of a lone place on these pixels is
+ * uncertain. The same matrix gives the variances of sums. Fits lower the expected sum of squares by
  * the trace of N^-1 B: each place gets its element. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,
-                       const struct amplitude_system *system, const struct tensor *beam,
+                       const struct amplitude_system *system, const struct place_noise *noise,
                        const struct place_pixels *known, struct amplitude *amplitudes);
 
 /* Sets the amplitudes of a group, whose errors are set. Subtracts the last amplitudes of the others

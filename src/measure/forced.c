@@ -40,8 +40,10 @@ enum srcfind_status forced_begin(struct forced *f, struct error *error) {
 }
 
 enum srcfind_status forced_fit(struct forced *f, struct threads *threads, struct error *error) {
-    const struct places_setting setting = {
-        .pixels = f->pixels, .frame = f->frame, .residuals = f->residuals};
+    const struct places_setting setting = {.pixels = f->pixels,
+                                           .frame = f->frame,
+                                           .noise = &f->view->correlation,
+                                           .residuals = f->residuals};
     places_sort(f->places, f->n_places, f->frame);
     return places_fit(&setting, f->places, f->n_places, threads, f->known, f->amplitudes, error);
 }

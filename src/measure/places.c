@@ -95,7 +95,7 @@ void places_sort(struct place *places, int64_t n, bool has_shapes) {
 
 struct group_fits {
     const struct places_setting *setting;
-    struct tensor beam; /* second moments, pixels^2 */
+    struct place_noise noise;
     const struct place *places;
     int64_t n;
     struct place_groups groups;
@@ -181,7 +181,7 @@ static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
         return SRCFIND_OK;
     if (f->setting->frame) {
         const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
-        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->amplitudes);
+        amplitudes_errors(f->places, group, &s, &f->noise, f->known, f->amplitudes);
         amplitudes_solve(group, &s, sums, f->known, f->amplitudes);
         amplitudes_share(group, &s, f->amplitudes);
     }
@@ -204,7 +204,7 @@ static void prepare_part(void *context, int i) {
     const struct group_fits *f = p->f;
     const struct place_group *group = &f->groups.groups[p->groups[i]];
     p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
-    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->amplitudes);
+    amplitudes_errors(f->places, group, &p->systems[i], &f->noise, f->known, f->amplitudes);
 }
 
 /* Fits all parts, one after the other, each less the others as they are so far. Returns the largest
@@ -288,10 +288,13 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
                            .amplitudes = amplitudes,
                            .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
-    if (setting->frame)
-        f.beam = beam_frame_moments(setting->frame);
+    bool has_noise = true;
+    if (setting->frame) {
+        const struct tensor beam = beam_frame_moments(setting->frame);
+        has_noise = place_noise_make(setting->noise, &beam, &f.noise);
+    }
     memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
-    if ((setting->frame && !place_crowds_mark(places, n)) ||
+    if (!has_noise || (setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||
         !(f.sums = calloc((size_t)f.groups.n + 1, sizeof *f.sums)))
         status = error_memory(error, MEASURING);
@@ -304,6 +307,7 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
     for (int64_t i = 0; f.sums && i < f.groups.n; i++)
         place_sums_free(&f.sums[i]);
     free(f.sums);
+    place_noise_clear(&f.noise);
     place_groups_clear(&f.groups);
     return status;
 }

@@ -27,9 +27,10 @@ void places_sort(struct place *places, int64_t n, bool has_shapes);
 /* How places are fitted. */
 struct places_setting {
     const struct run_source *pixels;
-    const struct fit_frame *frame; /* the beam is its unit circle; NULL: no amplitudes are fitted,
-                                      only the nearest pixels are read */
-    bool residuals;                /* chi2 is wanted */
+    const struct fit_frame *frame;   /* the beam is its unit circle; NULL: no amplitudes are fitted,
+                                        only the nearest pixels are read */
+    const struct correlation *noise; /* if amplitudes are fitted */
+    bool residuals;                  /* chi2 is wanted */
 };
 
 /* Fits the amplitudes of n places, all in the image, by linear least squares. `known` and

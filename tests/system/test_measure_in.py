@@ -427,7 +427,7 @@ class MeasureIn(t.Case):
         found, _ = self.rows(self.deep, "-i", "3", "--measure-in", self.path("keywords.fits"))
         for row, alike in zip(found, expected, strict=True):
             self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-6)
-            self.assertAlmostEqual(row["Chi2"] / alike["Chi2"], 1, delta=1e-5)
+            self.assertAlmostEqual(row["Chi2"] / alike["Chi2"], 1, delta=1e-3)
 
     def test_channels_without_a_beam(self):
         """Where programs write 0, -1 or the smallest number into the row of a flagged channel, that

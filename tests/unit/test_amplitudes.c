@@ -312,6 +312,14 @@ static double variance_of(int n, const bool *is_fitted, const double *normal,
     return fmax(sum, independent);
 }
 
+/* Noise that is correlated as the beam is. */
+static struct place_noise noise_of(const struct tensor *beam) {
+    static const struct correlation not_measured = {.is_measured = false};
+    struct place_noise noise;
+    assert_true(place_noise_make(&not_measured, beam, &noise));
+    return noise;
+}
+
 /* Compares the errors of a group with those of the same sums over pixels. */
 static void assert_errors(struct scene *s, const bool *is_fitted, const struct tensor *beam) {
     const int n = s->group.n;
@@ -321,7 +329,8 @@ static void assert_errors(struct scene *s, const bool *is_fitted, const struct t
         for (int k = 0; k < n; k++)
             correlated[i * n + k] =
                 correlated_product(&s->places[s->members[i]], &s->places[s->members[k]], beam);
-    amplitudes_errors(s->places, &s->group, &s->system, beam, s->known, s->found);
+    const struct place_noise noise = noise_of(beam);
+    amplitudes_errors(s->places, &s->group, &s->system, &noise, s->known, s->found);
     for (int i = 0; i < n; i++) {
         const struct amplitude *found = &s->found[s->members[i]];
         double taken = 0;
@@ -396,7 +405,8 @@ static void same_integrals(void **state) {
     factorise(&s);
     assert_int_equal(s.system.same[1], 1);
     s.places[1] = s.places[0];
-    amplitudes_errors(s.places, &s.group, &s.system, &beam, s.known, s.found);
+    const struct place_noise noise = noise_of(&beam);
+    amplitudes_errors(s.places, &s.group, &s.system, &noise, s.known, s.found);
     assert_true(s.found[0].is_fitted && !s.found[1].is_fitted);
 }
 
@@ -411,7 +421,8 @@ static void lone_point(void **state) {
     place_at(30.3, 29.6, &beam, 0, &s);
     sum_up(&random, &s);
     factorise(&s);
-    amplitudes_errors(s.places, &s.group, &s.system, &beam, s.known, s.found);
+    const struct place_noise noise = noise_of(&beam);
+    amplitudes_errors(s.places, &s.group, &s.system, &noise, s.known, s.found);
     assert_close(s.found[0].per_rms, sqrt(4 / 3.0), 1e-12);
     assert_true(s.found[0].is_fitted && s.found[0].variance[0] == 0);
 }

@@ -1,0 +1,31 @@
+/* The noise that the sums over the shapes of two places have in common. */
+#ifndef PLACE_NOISE_H
+#define PLACE_NOISE_H
+
+#include "measure/correlation.h"
+#include "measure/place.h"
+
+struct place_noise {
+    const struct correlation *correlation;
+    struct tensor beam; /* second moments, pixels^2 */
+    int half_x, half_y; /* of the table, in fine lags */
+    double *table; /* between two places of the beam's shape, at these offsets, row by row; NULL:
+                      the correlation is that of the beam, which has a closed form */
+};
+
+/* Makes the table. frame: with the beam. False where memory ran out. */
+bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
+                      struct place_noise *noise);
+void place_noise_clear(struct place_noise *noise);
+
+/* The integral over all pairs of positions x and y of the shape of place a at x, the correlation of
+ * the noise at x and y, and the shape of place b at y, over (2 pi)^2. Where the correlation was
+ * measured, it is a sum over its lags of the product of both shapes at the lag, which has a closed
+ * form. */
+double place_noise_between(const struct place_noise *noise, const struct place *a,
+                           const struct place *b);
+
+/* The integral of the product of two shapes, over 2 pi. */
+double place_product(const struct place *a, const struct place *b);
+
+#endif
