@@ -244,9 +244,9 @@ class At(t.Case):
             self.assertAlmostEqual(row["E_Total_flux"], row["E_Peak_flux"], delta=1e-12)
             self.assertEqual([row[name] for name in NEVER], [None] * len(NEVER))
         self.assertTrue(0 < n_cut < len(x))
-        # the noise's correlation is measured, and all have the beam's shape
-        self.assertLess(max(ratios) / min(ratios), 1 + 1e-12)
-        self.assertTrue(0.1 < ratios[0] < 1.3)
+        # the noise's correlation is measured; independent pixels differ by their places
+        self.assertLess(max(ratios) / min(ratios), 1.5)
+        self.assertTrue(0.1 < min(ratios) < 1.2)
 
     # --- the nearest pixel ---
 
