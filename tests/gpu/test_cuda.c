@@ -89,7 +89,7 @@ static void assert_same_pixels(const struct pixel_source *source, const struct s
     const int64_t n = s->first_run[s->n];
     int64_t *first = calloc((size_t)n + 1, sizeof *first), n_pixels = 0;
     struct run_set *sets = calloc((size_t)s->n + 1, sizeof *sets);
-    struct run_pixels cpu;
+    struct run_pixels cpu = {0};
     struct error error;
     for (int64_t k = 0; k < s->n; k++) {
         const int64_t first_run = s->first_run[k];
