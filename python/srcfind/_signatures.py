@@ -78,6 +78,10 @@ class Options(TypedDict, total=False):
     group: Number | None
     #: as --fit: Gaussians of the beam's shape [auto]
     shapes: Literal["auto", "free", "beam"] | None
+    #: add so much of each flux to its error
+    flux_error: Number | None
+    #: add this part of the beam to errors of positions
+    position_error: Number | None
     #: find emission wider than the beam [2,4,8 beams]
     scales: Flag | Number | Sequence[Number] | str | None
     #: measure at the positions of this catalogue

@@ -354,6 +354,25 @@ static void note_planes(FILE *stream, const struct result *r) {
                      "files of one plane, RESTFRQ");
 }
 
+/* Counts the positive rows of fits whose S/N is above `least`. */
+static int64_t count_bright(const struct result *r, double least) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->sources.n; i++)
+        n += r->sources.rows[i].snr > least;
+    return n;
+}
+
+/* Notes errors of bright sources, which are far below those of calibration. */
+static void note_bright(FILE *stream, const struct result *r) {
+    const struct options *o = &r->options;
+    const int64_t n = count_bright(r, 100);
+    if (options_fit(o) && !*o->at && o->flux_error == 0 && o->position_error == 0 && n >= 8)
+        note(stream,
+             "%lld sources are above 100 rms, and their errors are those of noise alone: "
+             "--flux-error and --position-error add those of calibration",
+             (long long)n);
+}
+
 /* Notes that injected sources are narrower than a pixel, or that fewer had room than were wanted.
  */
 static void note_completeness(FILE *stream, const struct result *r) {
@@ -398,6 +417,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_cut_sources(stream, r);
     note_narrow(stream, r);
     note_residual(stream, r);
+    note_bright(stream, r);
     note_planes(stream, r);
     note_completeness(stream, r);
 }

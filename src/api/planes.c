@@ -125,6 +125,7 @@ static struct view view_of_plane(struct plane_work *m, const struct srcfind_imag
                          .metadata = metadata,
                          .unit = metadata->unit,
                          .grid = &GRID_OF_IMAGE,
+                         .flux_error = m->finder->options.flux_error / 100,
                          .detection = noise_detection(detection)};
 }
 

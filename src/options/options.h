@@ -75,13 +75,15 @@ struct options {
     struct path_list measure_in;                             /* the same, any number */
     int connectivity;                                        /* enum connectivity_choice */
     int64_t min_pixels;
-    bool negative;        /* sources of the negated image, too */
-    int64_t completeness; /* so many sources of each width are added and searched; 0: not given */
-    int64_t seed;         /* from 0 on, or SEED_NOT_GIVEN; options_seed() has the default */
-    bool deblend, fit;    /* see options_deblend() and options_fit() */
-    double contrast;      /* 0: not given; options_contrast() has the default */
-    double group;         /* NAN: not given; options_group() has the default */
-    int shapes;           /* enum shapes_choice; not given: auto */
+    bool negative;         /* sources of the negated image, too */
+    int64_t completeness;  /* so many sources of each width are added and searched; 0: not given */
+    int64_t seed;          /* from 0 on, or SEED_NOT_GIVEN; options_seed() has the default */
+    bool deblend, fit;     /* see options_deblend() and options_fit() */
+    double contrast;       /* 0: not given; options_contrast() has the default */
+    double group;          /* NAN: not given; options_group() has the default */
+    int shapes;            /* enum shapes_choice; not given: auto */
+    double flux_error;     /* percent of a flux; 0: not given */
+    double position_error; /* in FWHM of the beam; 0: not given */
     struct scales_option scales;
     const char *at;        /* catalogue of the positions to measure */
     int64_t mask_dilate;   /* radius of the discs that widen the map `mask`, in pixels */
