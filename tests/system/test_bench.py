@@ -64,6 +64,8 @@ class Bench(t.Case):
                 "contrast": None,
                 "group": None,
                 "shapes": None,
+                "flux-error": None,
+                "position-error": None,
                 "scales": None,
                 "at": None,
                 "at-all": None,

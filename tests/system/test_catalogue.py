@@ -180,6 +180,8 @@ class Catalogues(t.Case):
                 "contrast": None,
                 "group": None,
                 "shapes": None,
+                "flux-error": None,
+                "position-error": None,
                 "scales": None,
                 "at": None,
                 "at-all": None,

@@ -343,7 +343,7 @@ class Command(t.Case):
             ([self.image, "--treshold", "4"], "did you mean --threshold?"),
             (["-j", "0"], "--threads: '0'"),
             (["--tresh=3"], "no option --tresh"),
-            (["--f"], "--format or --fit or --files-from or --fail-fast"),
+            (["--f"], "--format or --fit or --flux-error or --files-from or --fail-fast"),
             ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
             (
                 [self.image, "-n", "5,5"],
