@@ -30,7 +30,7 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
  * uncertain. The same matrix gives the variances of sums. Fits lower the expected sum of squares by
  * the trace of N^-1 B: each place gets its element. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,
-                       const struct amplitude_system *system, const struct place_noise *noise,
+                       const struct amplitude_system *system, const struct place_noise *of_pairs,
                        const struct place_pixels *known, struct amplitude *amplitudes);
 
 /* Sets the amplitudes of a group, whose errors are set. Subtracts the last amplitudes of the others
