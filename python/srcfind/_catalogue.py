@@ -131,7 +131,7 @@ class Correlation:
     beam_area: float
     step_x: float
     step_y: float
-    values: np.ndarray
+    values: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -444,6 +444,8 @@ class Catalogue:
             "background_median": background.median,
             "background_rms": background.rms,
         }
+        if self.correlation:
+            facts["noise_area"] = self.correlation.area
         if background.box:
             facts.update(
                 rms_box_size=background.box,
@@ -475,8 +477,8 @@ class Catalogue:
         if struct.values == ffi.NULL:
             return None
         values = np.frombuffer(ffi.buffer(struct.values, struct.n_y * struct.n_x * 8))
-        numbers = [getattr(struct, field.name) for field in fields(Correlation)[:-1]]
-        return Correlation(*numbers, values.reshape(struct.n_y, struct.n_x).copy())
+        numbers: list[Any] = [getattr(struct, field.name) for field in fields(Correlation)[:-1]]
+        return Correlation(*numbers, values=values.reshape(struct.n_y, struct.n_x).copy())
 
     @cached_property
     def quality(self) -> Quality:

@@ -183,6 +183,9 @@ static void find_source(const struct trials *t, const struct row_index *rows, in
     source->ratio = (row->total_flux - (before ? before->total_flux : 0)) / source->flux;
     source->dx = row->x - position->x;
     source->dy = row->y - position->y;
+    source->flux_pull = (source->ratio - 1) * source->flux / row->e_total_flux;
+    source->x_pull = source->dx / row->e_x;
+    source->y_pull = source->dy / row->e_y;
 }
 
 /* --- trials --- */

@@ -129,6 +129,7 @@ static int by_source(const void *a, const void *b) {
 static void add_fluxes(struct srcfind_source *source, const struct srcfind_source *row) {
     source->total_flux += row->total_flux;
     source->e_total_flux = hypot(source->e_total_flux, row->e_total_flux);
+    source->e_total_shape = hypot(source->e_total_shape, row->e_total_shape);
     source->n_gaussians += row->n_gaussians;
     source->s_code[0] = 'M';
     source->flags &=

@@ -15,6 +15,7 @@
  * No plane is held in memory, only a struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,9 +93,15 @@ static enum srcfind_status fit_plane(struct plane_work *m, struct view *view,
     if (status == SRCFIND_OK)
         status =
             noise_pairs_measure(&pixels, m->finder->threads, &view->correlation, &m->finder->error);
-    return status == SRCFIND_OK ? plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes,
-                                                       &m->finder->error)
-                                : status;
+    if (status == SRCFIND_OK)
+        status =
+            plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, &m->finder->error);
+    const double share = m->finder->options.flux_error / 100;
+    for (int64_t i = 0; status == SRCFIND_OK && share > 0 && i < m->held.n; i++) {
+        fluxes[i].e_total_flux = hypot(fluxes[i].e_total_flux, share * fluxes[i].total_flux);
+        fluxes[i].e_peak_flux = hypot(fluxes[i].e_peak_flux, share * fluxes[i].peak_flux);
+    }
+    return status;
 }
 
 /* The flag of all sources in a plane that cannot be measured; 0: it can. */
@@ -125,7 +132,6 @@ static struct view view_of_plane(struct plane_work *m, const struct srcfind_imag
                          .metadata = metadata,
                          .unit = metadata->unit,
                          .grid = &GRID_OF_IMAGE,
-                         .flux_error = m->finder->options.flux_error / 100,
                          .detection = noise_detection(detection)};
 }
 

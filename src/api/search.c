@@ -432,6 +432,18 @@ static enum srcfind_status search_somewhere(struct backend_search *b) {
     return search_all(b);
 }
 
+/* Adds the share of fluxes that the user gives to their errors: once all that joins a source has
+ * joined it. */
+static void add_flux_errors(const struct options *options, struct srcfind_source *rows, int64_t n) {
+    const double share = options->flux_error / 100;
+    for (int64_t i = 0; share > 0 && i < n; i++) {
+        struct srcfind_source *row = &rows[i];
+        row->e_isl_total_flux = hypot(row->e_isl_total_flux, share * row->isl_total_flux);
+        row->e_total_flux = hypot(row->e_total_flux, share * row->total_flux);
+        row->e_peak_flux = hypot(row->e_peak_flux, share * row->peak_flux);
+    }
+}
+
 /* Searches, and tells the pool of GPUs how long the search took. */
 static enum srcfind_status run(struct backend_search *b) {
     const struct search *s = b->search;
@@ -441,6 +453,10 @@ static enum srcfind_status run(struct backend_search *b) {
     const enum srcfind_status status = search_somewhere(b);
     sources_clear(&b->in_measured);
     sources_clear(&b->in_other);
+    if (status == SRCFIND_OK) {
+        add_flux_errors(s->options, s->sources->rows, s->sources->n);
+        add_flux_errors(s->options, s->sources->parts, s->sources->n_parts);
+    }
     if (status == SRCFIND_OK && f->gpu && !s->views->measure.on_device) {
         const struct search_work work = work_of(b);
         gpu_add_search(f->gpu, &work, strcmp(s->report->run.backend, "cuda") == 0,

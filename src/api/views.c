@@ -64,7 +64,6 @@ struct views views_of_input(const struct input *input, const struct srcfind_imag
                     .metadata = metadata,
                     .unit = metadata->unit,
                     .grid = &GRID_OF_IMAGE,
-                    .flux_error = options->flux_error / 100,
                     .position_error = options->position_error,
                     .detection = views_detection(options, &options->noise, &maps, metadata)},
         .are_two = input->maps.images[USER_DETECTION],

@@ -102,8 +102,6 @@ static void fill_fluxes(const struct at_work *m, const struct place_pixels *know
         fill_shape(intrinsic, row);
     }
     row->snr = row->peak_flux / known->noise.rms;
-    row->e_peak_flux = setting_add_error(&m->setting, row->peak_flux, row->e_peak_flux);
-    row->e_total_flux = setting_add_error(&m->setting, row->total_flux, row->e_total_flux);
 }
 
 static void fill_row(const struct at_work *m, const struct place *p) {

@@ -23,12 +23,15 @@ static double of_beam(const struct correlation *c, double dx, double dy) {
     return square < GAUSSIAN_REACH ? gaussian_exp(-0.5 * square) : 0;
 }
 
-/* Chooses the lags along an axis on which the beam has this FWHM, in pixels. is_fine: steps may be
- * parts of pixels. */
-static void choose_lags(double fwhm, bool is_fine, double *step, int *half) {
-    const double wanted = fmin(fwhm, 1e9) / LAGS_A_FWHM;
+/* Chooses the lags along an axis, where a cut through the middle of the beam has the FWHM `cut`,
+ * and the whole beam `whole`, in pixels. A thin beam that lies across the axes has more lags than
+ * there is room for: its steps are larger. is_fine: steps may be parts of pixels. */
+static void choose_lags(double cut, double whole, bool is_fine, double *step, int *half) {
+    const double wanted = fmin(cut, 1e9) / LAGS_A_FWHM;
     *step = wanted >= 1 ? floor(wanted) : is_fine ? 1 / ceil(1 / wanted) : 1;
-    *half = (int)fmin(ceil(REACH * fwhm / *step), CORRELATION_HALF);
+    if (REACH * whole > CORRELATION_HALF * *step)
+        *step = ceil(REACH * fmin(whole, 1e9) / CORRELATION_HALF);
+    *half = (int)fmin(ceil(REACH * whole / *step), CORRELATION_HALF);
 }
 
 /* Chooses the lags within REACH, which all are 0 then. */
@@ -37,8 +40,10 @@ static struct lags make_lags(const struct correlation *c, bool is_fine) {
     const double most = REACH * FIT_FWHM * REACH * FIT_FWHM, tilt = f->uy / f->vy;
     struct lags l = {.step_x = 1, .step_y = 1};
     if (f->has_beam) {
-        choose_lags(FIT_FWHM / f->ux * sqrt(1 + tilt * tilt), is_fine, &l.step_x, &l.half_x);
-        choose_lags(FIT_FWHM / f->vy, is_fine, &l.step_y, &l.half_y);
+        choose_lags(FIT_FWHM / f->ux, FIT_FWHM / f->ux * sqrt(1 + tilt * tilt), is_fine, &l.step_x,
+                    &l.half_x);
+        choose_lags(FIT_FWHM / hypot(f->uy, f->vy), FIT_FWHM / f->vy, is_fine, &l.step_y,
+                    &l.half_y);
     }
     for (int j = -l.half_y; j <= l.half_y; j++) {
         int i = -l.half_x;
@@ -129,5 +134,5 @@ double correlation_of_box(const struct correlation *c, double width, double heig
     const int n = (int)fmin(height / y, CORRELATION_HALF);
     const struct correlation_sums *s = &c->sums[n][m];
     const double pairs = whole * s->one - height * x * s->x - width * y * s->y + x * y * s->xy;
-    return fmax(fmin(x * y * pairs, whole * whole), 1);
+    return fmax(fmin(x * y * pairs, whole * whole), fmax(whole, 1));
 }

@@ -51,6 +51,11 @@ struct correlation correlation_of_beam(const struct fit_frame *beam);
 /* Sets sums and fine lags, after values of `lags` have changed. */
 void correlation_complete(struct correlation *correlation);
 
+/* No variance of a fit is less than this share of that of independent pixels: a sum over the lags
+ * has an error, and of noise that is hardly correlated it may leave nothing. Not all of it: what
+ * differs from pixel to pixel, as a width does, has less noise where neighbours are correlated. */
+static const double CORRELATION_LEAST = 0.1;
+
 /* The correlation at an offset in pixels: between the lags, the difference from that of the beam is
  * interpolated. 0 beyond the last lag. */
 double correlation_at(const struct correlation *correlation, double dx, double dy);

@@ -327,6 +327,22 @@ static bool make_table(struct covariance *c) {
     return c->table;
 }
 
+/* Adds the covariance of all pairs, of which no variance is below its least value. */
+static void add_covariance(const struct covariance *c, double covariance[QUANTITIES][QUANTITIES]) {
+    const double a_cell = c->noise->beam.has_beam ? (double)c->step_x * c->step_y : 1;
+    double of_part[QUANTITIES][QUANTITIES] = {0}, least[QUANTITIES] = {0};
+    for (int64_t i = 0; i < c->n; i++) {
+        correlate(c, i, of_part);
+        for (int q = 0; q < QUANTITIES; q++)
+            least[q] += CORRELATION_LEAST * c->pixels[i].field[q] * c->pixels[i].field[q] / a_cell;
+    }
+    for (int a = 0; a < QUANTITIES; a++) {
+        of_part[a][a] = fmax(of_part[a][a], least[a]);
+        for (int b = 0; b < QUANTITIES; b++)
+            covariance[a][b] += of_part[a][b];
+    }
+}
+
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
                         const struct correlation *noise, const struct fit_set *set,
                         const struct fit_gradient *gradients,
@@ -344,8 +360,7 @@ bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fi
         factorise(c);
         solve_all(c, gradients);
         make_fields(c);
-        for (int64_t i = 0; i < c->n; i++)
-            correlate(c, i, covariance);
+        add_covariance(c, covariance);
     }
     free(c->table);
     free(c->pixels);

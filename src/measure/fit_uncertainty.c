@@ -84,15 +84,25 @@ static struct covariance sum_lags(const struct correlation *c, const double to_a
     return b;
 }
 
+/* Gives the variances in B their least values. a_pixel: the area of a pixel, in widths; a_lag: of a
+ * lag. */
+static void set_least(struct covariance *b, const struct weights *w, double a_pixel, double a_lag) {
+    struct covariance white = {0};
+    add_lag(&white, w, CORRELATION_LEAST * a_pixel / a_lag, 0, 0);
+    for (int i = 0; i < TERMS; i++)
+        b->of[i][i] = fmax(b->of[i][i], white.of[i][i]);
+}
+
 /* The covariance A^-1 B A^-1 of the coefficients of the terms. */
 static struct covariance covariance_of(const struct correlation *c, const double to_axes[4],
                                        const struct weights *w) {
     const double v = w->square, norm = 2 * M_PI * v;
     const double a[TERMS] = {norm,         norm * 2 * v * v, norm * 2 * v * v,
                              norm * v * v, norm * v,         norm * v};
-    const double a_lag =
-        c->fine.step_x * c->fine.step_y * fabs(to_axes[0] * to_axes[3] - to_axes[1] * to_axes[2]);
+    const double a_pixel = fabs(to_axes[0] * to_axes[3] - to_axes[1] * to_axes[2]);
+    const double a_lag = c->fine.step_x * c->fine.step_y * a_pixel;
     struct covariance b = sum_lags(c, to_axes, w);
+    set_least(&b, w, a_pixel, a_lag);
     for (int i = 0; i < TERMS; i++)
         for (int k = i; k < TERMS; k++)
             b.of[i][k] *= M_PI * w->single * a_lag / (a[i] * a[k]);

@@ -11,15 +11,16 @@
 static const double INJECTION_LEAST = 3, INJECTION_MOST = 60;
 
 struct injection {
-    double width;  /* FWHM, in beams */
-    double snr;    /* true */
-    double flux;   /* true total flux, in the flux unit */
-    double x, y;   /* where it is, pixels */
-    double weight; /* its weight in bins: the same for all sources of an image */
-    bool is_added; /* false: there was no room or no pixel for it */
-    bool is_found; /* what follows is known then */
-    double ratio;  /* measured / true total flux */
-    double dx, dy; /* measured - true position, pixels */
+    double width;                     /* FWHM, in beams */
+    double snr;                       /* true */
+    double flux;                      /* true total flux, in the flux unit */
+    double x, y;                      /* where it is, pixels */
+    double weight;                    /* its weight in bins: the same for all sources of an image */
+    bool is_added;                    /* false: there was no room or no pixel for it */
+    bool is_found;                    /* what follows is known then */
+    double ratio;                     /* measured / true total flux */
+    double dx, dy;                    /* measured - true position, pixels */
+    double flux_pull, x_pull, y_pull; /* these differences / their errors */
 };
 
 /* The widths of the scales of an image and of points; those of many images may differ. */

@@ -481,13 +481,10 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
     measure_island(island, &noise, &values, s, row, shape);
 }
 
-/* Adds errors that are not of noise, in quadrature. */
-static void add_systematic(const struct setting *s, struct srcfind_source *row,
-                           struct pixel_shape *shape) {
+/* Adds the error of positions that is not of noise, in quadrature. */
+static void add_position_error(const struct setting *s, struct srcfind_source *row,
+                               struct pixel_shape *shape) {
     const double square = s->position_error * s->position_error;
-    row->e_isl_total_flux = setting_add_error(s, row->isl_total_flux, row->e_isl_total_flux);
-    row->e_total_flux = setting_add_error(s, row->total_flux, row->e_total_flux);
-    row->e_peak_flux = setting_add_error(s, row->peak_flux, row->e_peak_flux);
     if (square == 0)
         return;
     row->e_x = sqrt(row->e_x * row->e_x + square);
@@ -507,7 +504,7 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
         struct pixel_shape *shape = &w->shapes[k - first];
         measure_row(b, k, shape);
         scale_row(&b->measurer->setting, &b->rows[k], shape);
-        add_systematic(&b->measurer->setting, &b->rows[k], shape);
+        add_position_error(&b->measurer->setting, &b->rows[k], shape);
         setting_size_in_pixels(&b->measurer->beam, &shape->second, &b->rows[k]);
     }
     if (w->wcs)

@@ -13,7 +13,7 @@ struct place_noise {
                       the correlation is that of the beam, which has a closed form */
 };
 
-/* Makes the table. frame: with the beam. False where memory ran out. */
+/* Makes the table. beam: its second moments. False where memory ran out. */
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
                       struct place_noise *noise);
 void place_noise_clear(struct place_noise *noise);

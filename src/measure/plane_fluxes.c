@@ -167,8 +167,8 @@ static void set_flux(const struct flux_work *m, int64_t i, int64_t first, struct
     }
     *flux = sums.flux;
     flux->flags |= m->setting.flags;
-    flux->e_total_flux = setting_add_error(&m->setting, flux->total_flux, sqrt(flux->e_total_flux));
-    flux->e_peak_flux = setting_add_error(&m->setting, flux->peak_flux, sqrt(flux->e_peak_flux));
+    flux->e_total_flux = sqrt(flux->e_total_flux);
+    flux->e_peak_flux = sqrt(flux->e_peak_flux);
     flux->chi2 = sums.freedom >= 1 ? flux->chi2 / sums.freedom : (double)NAN;
 }
 

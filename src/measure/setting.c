@@ -36,7 +36,6 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
         .grid = *grid,
     };
     const struct tensor beam = beam_frame_moments(frame);
-    s.flux_error = view->flux_error;
     s.position_error = frame->has_beam ? view->position_error * beam_frame_fwhm(&beam) : 0;
     s.per_beam = grid_unit(grid) * (image->per_pixel ? metadata->beam_pixels : 1);
     const struct gaussian point = {1, 0, 0, beam_frame_form(&s.frame)};
@@ -69,10 +68,6 @@ void setting_size_in_pixels(const struct tensor *beam, const struct tensor *seco
     row->pixel_major = FIT_FWHM * sqrt(axes.major);
     row->pixel_minor = FIT_FWHM * sqrt(axes.minor < 0 ? 0 : axes.minor); /* a NaN is kept */
     row->pixel_angle = angle < 0 ? angle + 180 : angle;
-}
-
-double setting_add_error(const struct setting *s, double flux, double error) {
-    return s->flux_error > 0 ? hypot(error, s->flux_error * flux) : error;
 }
 
 void setting_empty_pixels(struct srcfind_source *row) {

@@ -14,8 +14,7 @@ struct setting {
     double point;      /* pixel sum of a point source / its peak: area of the beam, at least 1 */
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
-    double flux_error;                     /* added to errors, as a share of fluxes; */
-    double position_error;                 /* and in pixels of the image */
+    double position_error;                 /* added to errors, in pixels of the image */
     struct fit_frame frame;                /* of fits: its unit circle is the effective beam */
     const struct correlation *correlation; /* of the noise */
     struct fit_uncertainty of_point;       /* of a fit with the beam's shape and a peak of 1 rms */
@@ -41,9 +40,6 @@ struct srcfind_source setting_empty_row(int64_t id);
  * beam's. NaN where there is no beam either. */
 void setting_size_in_pixels(const struct tensor *beam, const struct tensor *second,
                             struct srcfind_source *row);
-
-/* Adds the share of a flux to its error, in quadrature. */
-double setting_add_error(const struct setting *setting, double flux, double error);
 
 /* Empties the columns of a row's pixels, for a source that has none. */
 void setting_empty_pixels(struct srcfind_source *row);

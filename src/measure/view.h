@@ -18,8 +18,7 @@ struct view {
     const struct grid *grid;               /* where the pixels are in the image */
     struct detection detection;            /* how noise and islands are found */
     struct detection_result result;        /* the noise; islands until rows are made of them */
-    double flux_error;                     /* added to errors, as a share of fluxes; */
-    double position_error;                 /* and in FWHM of the beam */
+    double position_error;                 /* added to errors, in FWHM of the beam */
     bool has_correlation;                  /* then this is the noise's: */
     struct correlation correlation;
 };

@@ -19,7 +19,10 @@ static const struct {
                {"Yposn", offsetof(struct injection, y)},
                {"Flux_ratio", offsetof(struct injection, ratio)},
                {"X_offset", offsetof(struct injection, dx)},
-               {"Y_offset", offsetof(struct injection, dy)}};
+               {"Y_offset", offsetof(struct injection, dy)},
+               {"Flux_pull", offsetof(struct injection, flux_pull)},
+               {"X_pull", offsetof(struct injection, x_pull)},
+               {"Y_pull", offsetof(struct injection, y_pull)}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Copies the cells. False where a column is missing. */

@@ -84,7 +84,8 @@ static bool make_injections(struct table *table) {
         if (!row->source.is_added)
             row->source.flux = row->source.x = row->source.y = NAN;
         if (!row->source.is_found)
-            row->source.ratio = row->source.dx = row->source.dy = NAN;
+            row->source.ratio = row->source.dx = row->source.dy = row->source.flux_pull =
+                row->source.x_pull = row->source.y_pull = NAN;
     }
     return rows;
 }

@@ -101,24 +101,59 @@ static void set_share(const struct group *g, struct completeness_bin *bin) {
     bin->error = sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n);
 }
 
-static void set_scatter(const struct group *g, struct completeness_bin *bin) {
+/* A quantity of the sources that are found. */
+typedef double found_quantity(const struct injection *source);
+
+static double ratio_of(const struct injection *source) {
+    return source->ratio;
+}
+
+static double dx_of(const struct injection *source) {
+    return source->dx;
+}
+
+static double dy_of(const struct injection *source) {
+    return source->dy;
+}
+
+static double flux_pull_of(const struct injection *source) {
+    return source->flux_pull;
+}
+
+static double x_pull_of(const struct injection *source) {
+    return source->x_pull;
+}
+
+static double y_pull_of(const struct injection *source) {
+    return source->y_pull;
+}
+
+/* Median and scatter of one quantity, or of two of each source; b may be NULL. */
+static struct robust robust_in(const struct group *g, const struct completeness_bin *bin,
+                               found_quantity *a, found_quantity *b) {
     int64_t n = 0;
-    for (int64_t i = 0; i < g->n; i++)
-        if (g->sources[i].is_found && is_in(g, bin, &g->sources[i]))
-            g->room[n++] = (struct weighted){g->sources[i].ratio, g->sources[i].weight};
-    const struct robust ratio = robust_of(g->room, n);
-    bin->flux_ratio = ratio.median;
-    bin->flux_scatter = ratio.scatter;
-    n = 0;
     for (int64_t i = 0; i < g->n; i++) {
         const struct injection *source = &g->sources[i];
         if (!source->is_found || !is_in(g, bin, source))
             continue;
-        g->room[n++] = (struct weighted){source->dx, source->weight};
-        g->room[n++] = (struct weighted){source->dy, source->weight};
+        if (isfinite(a(source)))
+            g->room[n++] = (struct weighted){a(source), source->weight};
+        if (b && isfinite(b(source)))
+            g->room[n++] = (struct weighted){b(source), source->weight};
     }
-    bin->position_scatter =
-        n > 2 ? robust_of(g->room, n).scatter : (double)NAN; /* two of a source */
+    struct robust robust = robust_of(g->room, n);
+    if (b && n <= 2) /* of one source */
+        robust.scatter = NAN;
+    return robust;
+}
+
+static void set_scatter(const struct group *g, struct completeness_bin *bin) {
+    const struct robust ratio = robust_in(g, bin, ratio_of, NULL);
+    bin->flux_ratio = ratio.median;
+    bin->flux_scatter = ratio.scatter;
+    bin->position_scatter = robust_in(g, bin, dx_of, dy_of).scatter;
+    bin->flux_pull = robust_in(g, bin, flux_pull_of, NULL).scatter;
+    bin->position_pull = robust_in(g, bin, x_pull_of, y_pull_of).scatter;
 }
 
 static void fill_bin(const struct group *g, struct completeness_bin *bin) {

@@ -15,7 +15,8 @@ struct completeness_bin {
         error;               /* the share that is found; half of Wilson's interval of one sigma */
     double flux_ratio;       /* median of measured / true total flux */
     double flux_scatter;     /* of these, and of positions on an axis in pixels: 1.4826 times */
-    double position_scatter; /* the median absolute deviation */
+    double position_scatter; /* the median absolute deviation; */
+    double flux_pull, position_pull; /* the same of (measured - true) / error */
 };
 
 /* The bins of all widths, one width after the other, by S/N and by flux. */

@@ -243,6 +243,8 @@ static cJSON *completeness_bins_json(const struct completeness_bin *bins, int n)
         add_real(&bin, "flux_ratio", bins[i].flux_ratio);
         add_real(&bin, "flux_scatter", bins[i].flux_scatter);
         add_real(&bin, "position_scatter", bins[i].position_scatter);
+        add_real(&bin, "flux_pull", bins[i].flux_pull);
+        add_real(&bin, "position_pull", bins[i].position_pull);
         json_add(&array, NULL, json_end(&bin));
     }
     return json_end(&array);

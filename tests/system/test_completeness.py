@@ -35,6 +35,8 @@ COLUMNS = {
     "Flux_ratio": "flux_ratio",
     "Flux_scatter": "flux_scatter",
     "Position_scatter": "position_scatter",
+    "Flux_pull": "flux_pull",
+    "Position_pull": "position_pull",
 }
 BITS = (1 << 64) - 1
 
@@ -144,7 +146,10 @@ def of_bin(chosen):
     ratio = [
         (s.row["Total_flux"] - (s.before["Total_flux"] if s.before else 0)) / s.flux for s in found
     ]
-    off = [s.row[c] - getattr(s, a) for s in found for c, a in (("Xposn", "x"), ("Yposn", "y"))]
+    axes = (("Xposn", "x"), ("Yposn", "y"))
+    off = [s.row[c] - getattr(s, a) for s in found for c, a in axes]
+    pulls = [(r - 1) * s.flux / s.row["E_Total_flux"] for r, s in zip(ratio, found)]
+    offsets = [(s.row[c] - getattr(s, a)) / s.row["E_" + c] for s in found for c, a in axes]
     n, share = len(chosen), len(found) / len(chosen) if chosen else None
     return {
         "injected": n,
@@ -154,6 +159,8 @@ def of_bin(chosen):
         "flux_ratio": np.median(ratio) if found else None,
         "flux_scatter": spread(ratio) if len(found) > 1 else None,
         "position_scatter": spread(off) if len(found) > 1 else None,
+        "flux_pull": spread(pulls) if len(found) > 1 else None,
+        "position_pull": spread(offsets) if len(found) > 1 else None,
     }
 
 
@@ -912,10 +919,11 @@ class Completeness(t.Case):
                 row for row, is_here in zip(sources, here & (found == 1)) if is_here
             ], weights[here & (found == 1)]
             ratio = self.robust([row["Flux_ratio"] for row in chosen], its)
-            offset = self.robust(
-                [row[name] for row in chosen for name in ("X_offset", "Y_offset")],
-                np.repeat(its, 2),
+            offset, offset_pull = (
+                self.robust([row[name] for row in chosen for name in names], np.repeat(its, 2))
+                for names in (("X_offset", "Y_offset"), ("X_pull", "Y_pull"))
             )
+            pull = self.robust([row["Flux_pull"] for row in chosen], its)
             yield {
                 "Kind": "flux",
                 "Width": width,
@@ -930,6 +938,8 @@ class Completeness(t.Case):
                 "Flux_ratio": ratio[0],
                 "Flux_scatter": ratio[1],
                 "Position_scatter": offset[1] if len(chosen) > 1 else None,
+                "Flux_pull": pull[1],
+                "Position_pull": offset_pull[1] if len(chosen) > 1 else None,
             }
 
     @staticmethod
@@ -980,6 +990,7 @@ class Completeness(t.Case):
             is_added, noise = random.uniform(size=n) < 0.9, random.uniform(1, 2, n) * rms
             found = is_added & (random.uniform(size=n) < np.clip((snr - 2) / 6, 0, 1))
             ratio, dx, dy = random.normal(1, 2 / snr), *random.normal(0, 1 / snr, (2, n))
+            flux_pull, x_pull, y_pull = random.normal(0, 1, (3, n))
             for i in range(n):
                 rows.append(
                     {
@@ -992,6 +1003,9 @@ class Completeness(t.Case):
                         "Flux_ratio": float(ratio[i]) if found[i] else None,
                         "X_offset": float(dx[i]) if found[i] else None,
                         "Y_offset": float(dy[i]) if found[i] else None,
+                        "Flux_pull": float(flux_pull[i]) if found[i] else None,
+                        "X_pull": float(x_pull[i]) if found[i] else None,
+                        "Y_pull": float(y_pull[i]) if found[i] else None,
                         "Area": area,
                     }
                 )

@@ -233,7 +233,10 @@ static void counts_a_bin(void **state) {
                                     .is_found = i < 6,
                                     .ratio = i < 6 ? ratios[i] : 0,
                                     .dx = i < 6 ? i : 0,
-                                    .dy = i < 6 ? -i : 0};
+                                    .dy = i < 6 ? -i : 0,
+                                    .flux_pull = i < 6 ? 10 * ratios[i] : 0,
+                                    .x_pull = i < 6 ? 2 * i : 0,
+                                    .y_pull = i < 6 ? -2 * i : 0};
     assert_true(completeness_count(&list, &c));
     assert_int_equal(c.n_snr, COMPLETENESS_SNR_BINS);
     assert_int_equal(c.n_flux, COMPLETENESS_FLUX_BINS);
@@ -247,6 +250,8 @@ static void counts_a_bin(void **state) {
     /* deviations .25 .15 .05 .05 .35 .15, whose median is .15; of -5 ... 5 about 0: 2.5 */
     assert_true(fabs(bin->flux_scatter - 1.4826 * 0.15) < 1e-12);
     assert_near(bin->position_scatter, 1.4826 * 2.5);
+    assert_true(fabs(bin->flux_pull - 1.4826 * 1.5) < 1e-12);
+    assert_near(bin->position_pull, 1.4826 * 5);
     for (int i = 0; i < c.n_snr; i++)
         if (i != 3) {
             const struct completeness_bin *empty = &c.snr[i];
@@ -254,6 +259,7 @@ static void counts_a_bin(void **state) {
             assert_true(isnan(empty->completeness) && isnan(empty->error));
             assert_true(isnan(empty->flux_ratio) && isnan(empty->flux_scatter));
             assert_true(isnan(empty->position_scatter));
+            assert_true(isnan(empty->flux_pull) && isnan(empty->position_pull));
         }
     completeness_clear(&c);
 }
