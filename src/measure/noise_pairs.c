@@ -1,7 +1,8 @@
 /* How the autocorrelation of the noise is measured.
  *
- * 1. make_lattice places 1024 to 4096 base pixels, symmetrically in the image, so that a mirrored
- *    image has mirrored pairs; four times as close in a row as rows are, so that fewer are read.
+ * 1. make_lattice places some 1024 to 4096 base pixels, symmetrically in the image, so that a
+ * mirrored image has mirrored pairs; four times as close in a row as rows are, so that fewer are
+ * read.
  * 2. Rows of base pixels are taken in batches. read_batch reads the rows that their pairs need, and
  *    rounds z to whole numbers.
  * 3. Threads sum over the pairs of a base pixel and the pixel at each lag (add_row), in integers.

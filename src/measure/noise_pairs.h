@@ -10,7 +10,7 @@
  *
  * With z = (value - background) / rms, rounded to 1 / 256, of pixels with |z| <= 3 (others are
  * sources), the correlation at a lag is Pearson's m of all pairs of a pixel of a lattice and the
- * one that lies there. Pixels of the lattice with |z| > 5 within 2 FWHM do not count, if 512 are
+ * one that lies there. Pixels of the lattice with |z| > 5 within 2 FWHM do not count, if 256 are
  * left. Sums are integers, so that all backends get the same. The clip takes a part of it: the
  * correlation is m / (1 - 0.026 (1 - m^2)), within 0.002 for Gaussian noise. A lag with too few
  * pairs keeps the beam's value; so do all in an image of less than 30 beam areas. Errors: reading,

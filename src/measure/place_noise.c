@@ -2,12 +2,13 @@
  *
  * Both shapes together, at a lag l, are a Gaussian of l less the distance of the places, whose
  * moments are the sum of theirs. place_noise_between adds up the lags. Most places have the beam's
- * shape: make_table then convolves the correlation with this Gaussian once, on the lattice of the
+ * shape: place_noise_make convolves the correlation with this Gaussian once, on the lattice of the
  * lags, and between its points the table is interpolated with cubic polynomials.
  *
- * Cost: an exponential for each lag, some 300, for a pair; the table as much as a hundred pairs. */
+ * Cost: an exponential for each lag, some 300, for a pair; the table some million products. */
 #include "measure/place_noise.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Sigmas of the Gaussian beyond which it is 0. */
@@ -67,6 +68,40 @@ static int64_t width_of(const struct place_noise *noise) {
     return 2 * (int64_t)noise->half_x + 1;
 }
 
+/* The Gaussian of two shapes of the beam, at offsets of up to (half_x, half_y) fine lags. */
+struct kernel {
+    int half_x, half_y;
+    double *value;
+};
+
+static bool make_kernel(const struct place_noise *noise, struct kernel *k) {
+    const struct lags *l = &noise->correlation->fine;
+    const struct tensor sum = sum_of(&noise->beam, &noise->beam), form = tensor_inverse(&sum);
+    k->half_x = noise->half_x - l->half_x;
+    k->half_y = noise->half_y - l->half_y;
+    const int width = 2 * k->half_x + 1, height = 2 * k->half_y + 1;
+    const double factor =
+        norm_of(&noise->beam, &noise->beam, &sum) * l->step_x * l->step_y / (2 * M_PI);
+    k->value = malloc((size_t)width * (size_t)height * sizeof *k->value);
+    for (int i = 0; k->value && i < width * height; i++)
+        k->value[i] = factor * gaussian_of(&form, (i % width - k->half_x) * l->step_x,
+                                           (i / width - k->half_y) * l->step_y);
+    return k->value;
+}
+
+/* Adds a lag of the correlation to the table: the kernel, moved there. */
+static void add_lag(const struct place_noise *noise, const struct kernel *k, int i, int j,
+                    double value) {
+    const int width = 2 * k->half_x + 1;
+    for (int y = -k->half_y; y <= k->half_y; y++) {
+        const double *from = k->value + (ptrdiff_t)(y + k->half_y) * width;
+        double *to = noise->table + (noise->half_y + j + y) * width_of(noise) + noise->half_x + i -
+                     k->half_x;
+        for (int x = 0; x < width; x++)
+            to[x] += value * from[x];
+    }
+}
+
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
                       struct place_noise *noise) {
     const struct lags *l = &correlation->fine;
@@ -75,15 +110,16 @@ bool place_noise_make(const struct correlation *correlation, const struct tensor
         return true;
     noise->half_x = l->half_x + (int)ceil(REACH * sqrt(2 * beam->xx) / l->step_x);
     noise->half_y = l->half_y + (int)ceil(REACH * sqrt(2 * beam->yy) / l->step_y);
+    struct kernel kernel;
+    const bool has_kernel = make_kernel(noise, &kernel);
     noise->table =
-        malloc((size_t)(width_of(noise) * (2 * (int64_t)noise->half_y + 1)) * sizeof *noise->table);
-    for (int j = -noise->half_y; noise->table && j <= 0; j++) {
-        for (int i = -noise->half_x; i <= noise->half_x; i++) {
-            double *middle = noise->table + noise->half_y * width_of(noise) + noise->half_x;
-            const int64_t at = j * width_of(noise) + i;
-            middle[at] = middle[-at] = sum_lags(l, beam, beam, i * l->step_x, j * l->step_y);
-        }
-    }
+        calloc((size_t)(width_of(noise) * (2 * (int64_t)noise->half_y + 1)), sizeof *noise->table);
+    for (int j = -l->half_y; has_kernel && noise->table && j <= l->half_y; j++)
+        for (int i = l->first[j + l->half_y]; i <= lags_last(l, j); i++)
+            add_lag(noise, &kernel, i, j, l->value[j + l->half_y][i + l->half_x]);
+    free(kernel.value);
+    if (!has_kernel)
+        place_noise_clear(noise);
     return noise->table;
 }
 
