@@ -344,8 +344,13 @@ class Completeness(t.Case):
                 if value is None:
                     self.assertIsNone(found[name])
                 else:
+                    # a trial has the noise of the image, and this program that of its own image
+                    most = 2.5e-2 if name.endswith("_pull") else 2e-4
+                    least = 1 if name.endswith("_pull") else 0
                     self.assertLessEqual(
-                        abs(found[name] - value), 2e-4 * abs(value), (found[name], value)
+                        abs(found[name] - value),
+                        most * max(abs(value), least),
+                        (found[name], value),
                     )
 
     def test_against_a_program(self):
