@@ -477,8 +477,10 @@ class Catalogue:
         if struct.values == ffi.NULL:
             return None
         values = np.frombuffer(ffi.buffer(struct.values, struct.n_y * struct.n_x * 8))
-        numbers: list[Any] = [getattr(struct, field.name) for field in fields(Correlation)[:-1]]
-        return Correlation(*numbers, values=values.reshape(struct.n_y, struct.n_x).copy())
+        facts: dict[str, Any] = {
+            field.name: getattr(struct, field.name) for field in fields(Correlation)[:-1]
+        }
+        return Correlation(**facts, values=values.reshape(struct.n_y, struct.n_x).copy())
 
     @cached_property
     def quality(self) -> Quality:

@@ -68,6 +68,11 @@ def test_facts(path):
             if hasattr(found.quality, name):
                 figure = getattr(found.quality, name)
                 assert figure == value or (value is None and math.isnan(figure))
+        known, correlation = written["noise"]["correlation"], found.correlation
+        assert (correlation is None) == (known is None) == ("fit" not in options)
+        if correlation:
+            assert (correlation.values == known["values"]).all()
+            assert correlation.area == known["area"] and correlation.measured == known["measured"]
         assert found.background.n_kept == written["background"]["n_kept"]
         assert found.background.empty is False
     assert (found.background.box, found.background.step) == (40, 13)
