@@ -6,13 +6,13 @@
  *    of the Gaussians of the result are held. Files are opened in the order of the option; the
  *    planes of a file are measured in their order.
  * 3. In each plane the CPU finds the noise (cpu_detect) and its autocorrelation, and amplitudes are
- * fitted with the beam of the plane (measure/plane_fluxes.c). A plane that is blank, has no beam,
- * or has one wider than the image gets a flag in place of fluxes.
+ *    fitted with the beam of the plane (measure/plane_fluxes.c). A plane that is blank, has no
+ * beam, or has one wider than the image gets a flag in place of fluxes.
  * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
  *
- * A plane is read once for the clip, three times more for local noise, once for the autocorrelation
- * of its noise, and once for the amplitudes.
- * No plane is held in memory, only a struct plane_flux of each source in each plane. */
+ * A plane is read once for the clip, three times more for local noise, in part for the
+ * autocorrelation of its noise, and once for the amplitudes. No plane is held in memory, only a
+ * struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
 #include <math.h>

@@ -10,8 +10,9 @@
  *    are sources, join sources that were found before, or are neither (scale_islands.h).
  *
  * An image is read once for the clip, twice for what is left out of the boxes of local noise, once
- * for its nodes, once for islands between the nodes, once for the pixels of islands, and once for
- * each scale; once in all on a GPU that has room for the image. */
+ * for its nodes, in part for the autocorrelation of its noise, once for islands between the nodes,
+ * once for the pixels of islands, and once for each scale; once in all on a GPU that has room for
+ * the image. */
 #include "api/search.h"
 
 #include <math.h>

@@ -43,6 +43,7 @@ struct correlation {
     double beam_areas; /* the pixels that have a value, in areas of the autocorrelation `beam` */
     struct correlation_sums sums[CORRELATION_HALF + 1][CORRELATION_HALF + 1]; /* [n][m] */
 };
+
 /* The autocorrelation of noise that is correlated as the beam is. beam: the frame whose unit circle
  * is this autocorrelation, for samples of a scale that of the beam smoothed twice. Without a beam
  * pixels are independent. Lags go to 2 FWHM, five to ten a FWHM. */
@@ -64,8 +65,8 @@ double correlation_at(const struct correlation *correlation, double dx, double d
 double correlation_area(const struct correlation *correlation);
 
 /* The variance of the sum of all pixels of a box of these sides (pixels), whose noise has the
- * variance 1: the sum over all pairs of pixels. At least 1, at most the square of their number.
- * Exact for whole pixels and steps of 1. */
+ * variance 1: the sum over all pairs of pixels. At least the number of pixels, which is that of
+ * independent ones; at most its square. Exact for whole pixels and steps of 1. */
 double correlation_of_box(const struct correlation *correlation, double width, double height);
 
 #endif

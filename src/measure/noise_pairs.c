@@ -1,12 +1,12 @@
 /* How the autocorrelation of the noise is measured.
  *
  * 1. make_lattice places some 1024 to 4096 base pixels, symmetrically in the image, so that a
- * mirrored image has mirrored pairs; four times as close in a row as rows are, so that fewer are
- * read.
+ *    mirrored image has mirrored pairs; four times as close in a row as rows are, so that fewer are
+ *    read.
  * 2. Rows of base pixels are taken in batches. read_batch reads the rows that their pairs need, and
  *    rounds z to whole numbers.
  * 3. Threads sum over the pairs of a base pixel and the pixel at each lag (add_row), in integers.
- * If there are enough base pixels far from sources, those near to one do not count.
+ *    If there are enough base pixels far from sources, those near to one do not count.
  * 4. take_values turns the sums of a lag and of the opposite one to a correlation.
  *
  * Always: integer sums, so the result depends neither on threads nor on the backend, which only
@@ -66,10 +66,12 @@ static struct lattice make_lattice(int64_t length, int64_t spacing) {
     return l;
 }
 
+/* The sums over pairs (a, b): their number, of each value, of squares and of products. */
+enum { N, A, B, AA, BB, AB, PAIR_SUMS };
+
 /* Sums over the pairs of the lags of a row: a is of the base pixel. */
 struct row_sums {
-    int64_t n[CORRELATION_SIDE], a[CORRELATION_SIDE], b[CORRELATION_SIDE];
-    int64_t aa[CORRELATION_SIDE], bb[CORRELATION_SIDE], ab[CORRELATION_SIDE];
+    int64_t of[PAIR_SUMS][CORRELATION_SIDE];
 };
 
 /* The sums of some base pixels. */
@@ -250,8 +252,7 @@ struct base_list {
 
 /* The same as struct row_sums, of so few base pixels that 32 bits do. */
 struct small_sums {
-    int32_t n[CORRELATION_SIDE], a[CORRELATION_SIDE], b[CORRELATION_SIDE];
-    int32_t aa[CORRELATION_SIDE], bb[CORRELATION_SIDE], ab[CORRELATION_SIDE];
+    int32_t of[PAIR_SUMS][CORRELATION_SIDE];
 };
 
 /* The lags of row j of a base pixel at column x that are in the image. */
@@ -282,24 +283,19 @@ static void add_pairs(int32_t a, const int16_t *z, int64_t step, int first, int 
         const int32_t value = z[i * step];
         const int32_t is_noise = value != NONE && value != BRIGHT, b = is_noise ? value : 0;
         const int32_t own = is_noise ? a : 0;
-        s->n[i + half] += is_noise;
-        s->a[i + half] += own;
-        s->b[i + half] += b;
-        s->aa[i + half] += own * a;
-        s->bb[i + half] += b * b;
-        s->ab[i + half] += a * b;
+        s->of[N][i + half] += is_noise;
+        s->of[A][i + half] += own;
+        s->of[B][i + half] += b;
+        s->of[AA][i + half] += own * a;
+        s->of[BB][i + half] += b * b;
+        s->of[AB][i + half] += a * b;
     }
 }
 
 static void add_small(const struct small_sums *s, struct row_sums *to) {
-    for (int i = 0; i < CORRELATION_SIDE; i++) {
-        to->n[i] += s->n[i];
-        to->a[i] += s->a[i];
-        to->b[i] += s->b[i];
-        to->aa[i] += s->aa[i];
-        to->bb[i] += s->bb[i];
-        to->ab[i] += s->ab[i];
-    }
+    for (int k = 0; k < PAIR_SUMS; k++)
+        for (int i = 0; i < CORRELATION_SIDE; i++)
+            to->of[k][i] += s->of[k][i];
 }
 
 /* The rows of lags of base row y that are in the image. */
@@ -380,8 +376,10 @@ static void add_share(void *context, int i) {
 static double correlation_of(const struct part_sums *sums, const struct lags *l, int i, int j) {
     const struct row_sums *s = &sums->of[j + l->half_y], *t = &sums->of[l->half_y - j];
     const int u = i + l->half_x, v = l->half_x - i;
-    const int64_t n = s->n[u] + t->n[v], a = s->a[u] + t->a[v], b = s->b[u] + t->b[v];
-    const int64_t aa = s->aa[u] + t->aa[v], bb = s->bb[u] + t->bb[v], ab = s->ab[u] + t->ab[v];
+    int64_t sum[PAIR_SUMS];
+    for (int k = 0; k < PAIR_SUMS; k++)
+        sum[k] = s->of[k][u] + t->of[k][v];
+    const int64_t n = sum[N], a = sum[A], b = sum[B], aa = sum[AA], bb = sum[BB], ab = sum[AB];
     const double spread = (double)(n * aa - a * a) * (double)(n * bb - b * b);
     if (n < LEAST_PAIRS || !(spread > 0))
         return NAN;
@@ -389,21 +387,12 @@ static double correlation_of(const struct part_sums *sums, const struct lags *l,
     return m / (1 - CLIP_LOSS * (1 - m * m));
 }
 
-static void add_row_sums(struct row_sums *to, const struct row_sums *more) {
-    for (int i = 0; i < CORRELATION_SIDE; i++) {
-        to->n[i] += more->n[i];
-        to->a[i] += more->a[i];
-        to->b[i] += more->b[i];
-        to->aa[i] += more->aa[i];
-        to->bb[i] += more->bb[i];
-        to->ab[i] += more->ab[i];
-    }
-}
-
 static void add_part(struct part_sums *to, const struct part_sums *more) {
     to->n_base += more->n_base;
     for (int j = 0; j < CORRELATION_SIDE; j++)
-        add_row_sums(&to->of[j], &more->of[j]);
+        for (int k = 0; k < PAIR_SUMS; k++)
+            for (int i = 0; i < CORRELATION_SIDE; i++)
+                to->of[j].of[k][i] += more->of[j].of[k][i];
 }
 
 /* Adds the shares to the first one, whose part `far` then has all pairs that are used. */
@@ -421,8 +410,8 @@ static void add_shares(const struct work *w) {
 /* The mean of z^2 of the base pixels. */
 static double variance_of(const struct part_sums *sums, const struct lags *l) {
     const struct row_sums *s = &sums->of[l->half_y];
-    return s->n[l->half_x] > 0 ? (double)s->aa[l->half_x] / (double)s->n[l->half_x] / (UNIT * UNIT)
-                               : 0;
+    const int64_t n = s->of[N][l->half_x], squares = s->of[AA][l->half_x];
+    return n > 0 ? (double)squares / (double)n / (UNIT * UNIT) : 0;
 }
 
 /* Sets the values. */

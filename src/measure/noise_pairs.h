@@ -13,8 +13,9 @@
  * one that lies there. Pixels of the lattice with |z| > 5 within 2 FWHM do not count, if 256 are
  * left. Sums are integers, so that all backends get the same. The clip takes a part of it: the
  * correlation is m / (1 - 0.026 (1 - m^2)), within 0.002 for Gaussian noise. A lag with too few
- * pairs keeps the beam's value; so do all in an image of less than 30 beam areas. Errors: reading,
- * memory. */
+ * pairs keeps the beam's value. All lags do, and is_measured stays false, in an image of less than
+ * 30 beam areas, and where the rms is far too small: the mean of z^2 is more than 1.3. Errors:
+ * reading, memory. */
 enum srcfind_status noise_pairs_measure(const struct run_source *pixels, struct threads *threads,
                                         struct correlation *correlation, struct error *error);
 

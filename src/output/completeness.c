@@ -13,6 +13,7 @@
 #include "output/completeness.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/arrays.h"
@@ -101,59 +102,42 @@ static void set_share(const struct group *g, struct completeness_bin *bin) {
     bin->error = sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n);
 }
 
-/* A quantity of the sources that are found. */
-typedef double found_quantity(const struct injection *source);
-
-static double ratio_of(const struct injection *source) {
-    return source->ratio;
+/* A quantity of a source that is found: where struct injection has this double. */
+static double quantity_of(const struct injection *source, size_t offset) {
+    return *(const double *)((const char *)source + offset);
 }
 
-static double dx_of(const struct injection *source) {
-    return source->dx;
-}
-
-static double dy_of(const struct injection *source) {
-    return source->dy;
-}
-
-static double flux_pull_of(const struct injection *source) {
-    return source->flux_pull;
-}
-
-static double x_pull_of(const struct injection *source) {
-    return source->x_pull;
-}
-
-static double y_pull_of(const struct injection *source) {
-    return source->y_pull;
-}
-
-/* Median and scatter of one quantity, or of two of each source; b may be NULL. */
-static struct robust robust_in(const struct group *g, const struct completeness_bin *bin,
-                               found_quantity *a, found_quantity *b) {
+/* Median and scatter of a quantity, or of two of each source. a, b: their offsets in struct
+ * injection, the same twice for one quantity. */
+static struct robust robust_in(const struct group *g, const struct completeness_bin *bin, size_t a,
+                               size_t b) {
     int64_t n = 0;
     for (int64_t i = 0; i < g->n; i++) {
         const struct injection *source = &g->sources[i];
         if (!source->is_found || !is_in(g, bin, source))
             continue;
-        if (isfinite(a(source)))
-            g->room[n++] = (struct weighted){a(source), source->weight};
-        if (b && isfinite(b(source)))
-            g->room[n++] = (struct weighted){b(source), source->weight};
+        if (isfinite(quantity_of(source, a)))
+            g->room[n++] = (struct weighted){quantity_of(source, a), source->weight};
+        if (b != a && isfinite(quantity_of(source, b)))
+            g->room[n++] = (struct weighted){quantity_of(source, b), source->weight};
     }
     struct robust robust = robust_of(g->room, n);
-    if (b && n <= 2) /* of one source */
+    if (b != a && n <= 2) /* of one source */
         robust.scatter = NAN;
     return robust;
 }
 
 static void set_scatter(const struct group *g, struct completeness_bin *bin) {
-    const struct robust ratio = robust_in(g, bin, ratio_of, NULL);
-    bin->flux_ratio = ratio.median;
-    bin->flux_scatter = ratio.scatter;
-    bin->position_scatter = robust_in(g, bin, dx_of, dy_of).scatter;
-    bin->flux_pull = robust_in(g, bin, flux_pull_of, NULL).scatter;
-    bin->position_pull = robust_in(g, bin, x_pull_of, y_pull_of).scatter;
+    const size_t ratio = offsetof(struct injection, ratio);
+    const size_t dx = offsetof(struct injection, dx), dy = offsetof(struct injection, dy);
+    const size_t pull = offsetof(struct injection, flux_pull);
+    const size_t x = offsetof(struct injection, x_pull), y = offsetof(struct injection, y_pull);
+    const struct robust flux = robust_in(g, bin, ratio, ratio);
+    bin->flux_ratio = flux.median;
+    bin->flux_scatter = flux.scatter;
+    bin->position_scatter = robust_in(g, bin, dx, dy).scatter;
+    bin->flux_pull = robust_in(g, bin, pull, pull).scatter;
+    bin->position_pull = robust_in(g, bin, x, y).scatter;
 }
 
 static void fill_bin(const struct group *g, struct completeness_bin *bin) {
