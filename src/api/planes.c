@@ -7,7 +7,7 @@
  *    planes of a file are measured in their order.
  * 3. In each plane the CPU finds the noise (cpu_detect) and its autocorrelation, and amplitudes are
  *    fitted with the beam of the plane (measure/plane_fluxes.c). A plane that is blank, has no
- * beam, or has one wider than the image gets a flag in place of fluxes.
+ *    beam, or has one wider than the image gets a flag in place of fluxes.
  * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
  *
  * A plane is read once for the clip, three times more for local noise, in part for the
