@@ -154,15 +154,21 @@ static void assert_is_of_beam(const struct correlation *c) {
 static void not_measured(void **state) {
     static const struct noise_map none = {.background = 0, .rms = 0};
     static const struct noise_map far_off = {.background = 100, .rms = 1};
+    static const struct noise_map half = {.background = 0, .rms = 0.5};
+    static const struct noise_map a_tenth_less = {.background = 0, .rms = 0.9};
     struct picture small = make_noise(NULL, 28, 29, 3), large = make_noise(NULL, 90, 80, 3);
     const struct correlation of_small = measure(&small, &ONE_NOISE, &PLAIN);
     const struct correlation without = measure(&large, &none, &PLAIN);
     const struct correlation off = measure(&large, &far_off, &PLAIN);
+    const struct correlation by_half = measure(&large, &half, &PLAIN);
+    const struct correlation by_a_tenth = measure(&large, &a_tenth_less, &PLAIN);
     (void)state;
     assert_is_of_beam(&of_small);
     assert_true(of_small.beam_areas > 28 && of_small.beam_areas < 30);
     assert_is_of_beam(&without);
     assert_is_of_beam(&off);
+    assert_is_of_beam(&by_half); /* most of the noise is beyond 3 of such an rms */
+    assert_true(by_a_tenth.is_measured);
     picture_free(&small);
     picture_free(&large);
 }
@@ -258,6 +264,24 @@ static void area_of_beam(void **state) {
     assert_true(fabs(correlation_area(&c) * BEAM.ux * BEAM.vy / (2 * M_PI) - 1) < 1e-3);
 }
 
+/* The sum of a box is that over all pairs of its pixels: by definition, in noise of positive
+ * correlation; and of at least independent pixels, in noise whose sum is below 0. */
+static void sum_of_box(void **state) {
+    struct correlation c = correlation_of_beam(&BEAM);
+    double pairs = 0;
+    (void)state;
+    for (int j = -4; j <= 4; j++)
+        for (int i = -6; i <= 6; i++)
+            pairs += (7 - abs(i)) * (5 - abs(j)) * correlation_at(&c, i, j);
+    assert_true(fabs(correlation_of_box(&c, 7, 5) / pairs - 1) < 1e-9);
+    for (int j = -c.lags.half_y; j <= c.lags.half_y; j++)
+        for (int i = c.lags.first[j + c.lags.half_y]; i <= lags_last(&c.lags, j); i++)
+            *lags_value(&c.lags, i, j) = i == 0 && j == 0 ? 1 : -0.3;
+    correlation_complete(&c);
+    assert_true(correlation_area(&c) < 0);
+    assert_true(correlation_of_box(&c, 7, 5) == 35);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_noise),  cmocka_unit_test(sources_and_blanks),
@@ -265,6 +289,7 @@ int main(void) {
         cmocka_unit_test(no_beam),      cmocka_unit_test(read_in_any_way),
         cmocka_unit_test(large_image),  cmocka_unit_test(mirrored),
         cmocka_unit_test(between_lags), cmocka_unit_test(area_of_beam),
+        cmocka_unit_test(sum_of_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,48 @@ static void fits_in_white_noise(void **state) {
     assert_near(u.relative_peak, sqrt(fourth) / square);
 }
 
+/* A correlation that no noise has, whose sums are below 0: no error is below that of a tenth of the
+ * variance of independent pixels, in which the same fit is. */
+static void least_errors(void **state) {
+    static const struct fit_frame none = {1.0 / 3, 0, 1.0 / 3, false, FIT_SHAPES_CHOSEN};
+    const struct correlation white = correlation_of_beam(&none);
+    struct correlation c = correlation_of_beam(&round_beam);
+    (void)state;
+    for (int j = -c.lags.half_y; j <= c.lags.half_y; j++)
+        for (int i = c.lags.first[j + c.lags.half_y]; i <= lags_last(&c.lags, j); i++)
+            *lags_value(&c.lags, i, j) = i == 0 && j == 0 ? 1 : -0.3;
+    correlation_complete(&c);
+    for (double width = 1; width < 3; width += 0.5) {
+        const struct gaussian g = lying(width, width);
+        const struct fit_uncertainty least = fit_uncertainty_of(&g, &round_beam, &white, true);
+        const struct fit_uncertainty u = fit_uncertainty_of(&g, &round_beam, &c, true);
+        assert_true(fabs(u.relative_peak / (sqrt(0.1) * least.relative_peak) - 1) < 0.02);
+        assert_true(u.position.xx > 0.098 * least.position.xx);
+        assert_true(u.shape.major > 0 && u.shape.minor > 0 && u.shape.mixed > 0);
+    }
+}
+
+/* A beam of 50 x 10 pixels that lies at 45 degrees has the errors of a round one. */
+static void thin_beam(void **state) {
+    const double major = 50 / 2.3548, minor = 10 / 2.3548, half = M_SQRT1_2;
+    const double xx = half * half * (major * major + minor * minor);
+    const double xy = half * half * (major * major - minor * minor);
+    const struct tensor m = {xx, xx, xy};
+    /* the frame: u = ux x + uy y, v = vy y, and u^2 + v^2 = 1 at the beam's sigma */
+    const struct tensor form = tensor_inverse(&m);
+    const double ux = sqrt(form.xx), uy = form.xy / ux;
+    const struct fit_frame f = {ux, uy, sqrt(form.yy - uy * uy), true, FIT_SHAPES_CHOSEN};
+    const struct gaussian g = {1, 0, 0, form};
+    const struct correlation of_thin = correlation_of_beam(&f);
+    (void)state;
+    const struct fit_uncertainty u = fit_uncertainty_of(&g, &f, &of_thin, true);
+    const struct gaussian round = lying(1, 1);
+    const struct correlation of_round = correlation_of_beam(&round_beam);
+    const struct fit_uncertainty e = fit_uncertainty_of(&round, &round_beam, &of_round, true);
+    assert_true(fabs(u.relative_peak / e.relative_peak - 1) < 0.02);
+    assert_true(fabs(u.relative_total / e.relative_total - 1) < 0.02);
+}
+
 /* Wide sources: the weights of a source of 2 beams nearly halve the errors of those of a point, and
  * no exponent beside theirs is better by more than a hundredth. */
 static void best_weights(void **state) {
@@ -290,6 +332,7 @@ int main(void) {
         cmocka_unit_test(fit_of_beam),         cmocka_unit_test(fits_by_sums),
         cmocka_unit_test(fits_in_other_noise), cmocka_unit_test(fits_in_white_noise),
         cmocka_unit_test(fit_in_a_frame),      cmocka_unit_test(best_weights),
+        cmocka_unit_test(least_errors),        cmocka_unit_test(thin_beam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
