@@ -14,6 +14,7 @@ static struct srcfind_source row_of(int64_t id, int64_t island, int64_t n, doubl
                                    .n_gaussians = n,
                                    .total_flux = flux,
                                    .e_total_flux = 0.3,
+                                   .e_total_shape = 0.4,
                                    .n_pixels = 12,
                                    .flags = SRCFIND_FLAG_BEAM_SHAPE};
 }
@@ -72,6 +73,7 @@ static void joins(void **state) {
     const struct srcfind_source *rows = s.rows;
     assert_true(rows[0].total_flux == 10 + 3 + 4);
     assert_true(fabs(rows[0].e_total_flux - 0.3 * sqrt(3)) < 1e-15);
+    assert_true(fabs(rows[0].e_total_shape - 0.4 * sqrt(3)) < 1e-15);
     assert_int_equal(rows[0].n_gaussians, 5);
     assert_string_equal(rows[0].s_code, "M");
     assert_int_equal(rows[0].flags, SRCFIND_FLAG_SINGLE_PIXEL);
