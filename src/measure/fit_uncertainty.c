@@ -4,7 +4,7 @@
  * ln(minor), mixed moment and centre are g, g x^2, g y^2, g x y, g x and g y. They are the same
  * space of functions as g times polynomials that are orthogonal with the weights of A (enum term):
  * so A is diagonal, and no matrix is inverted. sum_lags adds up B over the lags of the noise;
- * covariance_of gives the covariance of the coefficients, from which all errors follow.
+ * covariances_of gives the covariance of the coefficients, from which all errors follow.
  *
  * Cost: an exponential for each lag, some 300. */
 #include "measure/fit_uncertainty.h"
@@ -84,62 +84,59 @@ static struct covariance sum_lags(const struct correlation *c, const double to_a
     return b;
 }
 
-/* Gives the variances in B their least values. a_pixel: the area of a pixel, in widths; a_lag: of a
- * lag. */
-static void set_least(struct covariance *b, const struct weights *w, double a_pixel, double a_lag) {
-    struct covariance white = {0};
-    add_lag(&white, w, CORRELATION_LEAST * a_pixel / a_lag, 0, 0);
-    for (int i = 0; i < TERMS; i++)
-        b->of[i][i] = fmax(b->of[i][i], white.of[i][i]);
-}
+/* The covariance A^-1 B A^-1 of the coefficients of the terms, and the least one, of which no
+ * variance of the first is less: that of independent pixels, times CORRELATION_LEAST. */
+struct covariances {
+    struct covariance of_noise, least;
+};
 
-/* The covariance A^-1 B A^-1 of the coefficients of the terms. */
-static struct covariance covariance_of(const struct correlation *c, const double to_axes[4],
-                                       const struct weights *w) {
+static struct covariances covariances_of(const struct correlation *c, const double to_axes[4],
+                                         const struct weights *w) {
     const double v = w->square, norm = 2 * M_PI * v;
     const double a[TERMS] = {norm,         norm * 2 * v * v, norm * 2 * v * v,
                              norm * v * v, norm * v,         norm * v};
     const double a_pixel = fabs(to_axes[0] * to_axes[3] - to_axes[1] * to_axes[2]);
-    const double a_lag = c->fine.step_x * c->fine.step_y * a_pixel;
-    struct covariance b = sum_lags(c, to_axes, w);
-    set_least(&b, w, a_pixel, a_lag);
-    for (int i = 0; i < TERMS; i++)
-        for (int k = i; k < TERMS; k++)
-            b.of[i][k] *= M_PI * w->single * a_lag / (a[i] * a[k]);
+    const double a_lag = c->fine.step_x * c->fine.step_y * a_pixel; /* areas, in widths */
+    struct covariances b = {sum_lags(c, to_axes, w), {{{0}}}};
+    add_lag(&b.least, w, CORRELATION_LEAST * a_pixel / a_lag, 0, 0);
+    for (int i = 0; i < TERMS; i++) {
+        b.of_noise.of[i][i] = fmax(b.of_noise.of[i][i], b.least.of[i][i]);
+        for (int k = i; k < TERMS; k++) {
+            b.of_noise.of[i][k] *= M_PI * w->single * a_lag / (a[i] * a[k]);
+            b.least.of[i][k] *= M_PI * w->single * a_lag / (a[i] * a[k]);
+        }
+    }
     return b;
 }
 
-/* The variance of the coefficient of 1, plus `times` that of x^2 plus that of y^2. */
-static double variance_of_sum(const struct covariance *c, double times) {
-    const double widths = c->of[XX][XX] + c->of[YY][YY] + 2 * c->of[XX][YY];
-    return c->of[ONE][ONE] + 2 * times * (c->of[ONE][XX] + c->of[ONE][YY]) + times * times * widths;
+/* The variance of `one` times the coefficient of 1 plus `widths` times that of x^2 plus that of
+ * y^2. */
+static double variance_of(const struct covariance *c, double one, double widths) {
+    const double squares = c->of[XX][XX] + c->of[YY][YY] + 2 * c->of[XX][YY];
+    return one * one * c->of[ONE][ONE] + 2 * one * widths * (c->of[ONE][XX] + c->of[ONE][YY]) +
+           widths * widths * squares;
 }
 
-static double root(double variance) {
-    return sqrt(fmax(variance, 0)); /* below 0 if the correlation is of no noise that there is */
+static double error_of(const struct covariances *c, double one, double widths) {
+    return sqrt(fmax(variance_of(&c->of_noise, one, widths), variance_of(&c->least, one, widths)));
 }
 
 /* Fills the errors of position and shape. axes: variances. */
 static void set_moments(const struct covariance *c, const struct axes *axes,
                         struct fit_uncertainty *u) {
     const double *t = u->shape.to_pixels, area = sqrt(axes->major * axes->minor);
-    const double major = fmax(axes->major * c->of[X][X], 0), mixed = area * c->of[X][Y];
-    const double minor = fmax(axes->minor * c->of[Y][Y], 0);
+    const double major = axes->major * c->of[X][X], minor = axes->minor * c->of[Y][Y];
+    const double mixed = area * c->of[X][Y];
     u->position = (struct tensor){
         t[0] * t[0] * major + t[1] * t[1] * minor + 2 * t[0] * t[1] * mixed,
         t[2] * t[2] * major + t[3] * t[3] * minor + 2 * t[2] * t[3] * mixed,
         t[0] * t[2] * major + t[1] * t[3] * minor + (t[0] * t[3] + t[1] * t[2]) * mixed};
-    u->shape.major = 4 * axes->major * axes->major * fmax(c->of[XX][XX], 0);
-    u->shape.minor = 4 * axes->minor * axes->minor * fmax(c->of[YY][YY], 0);
-    u->shape.mixed = area * area * fmax(c->of[XY][XY], 0);
+    u->shape.major = 4 * axes->major * axes->major * c->of[XX][XX];
+    u->shape.minor = 4 * axes->minor * axes->minor * c->of[YY][YY];
+    u->shape.mixed = area * area * c->of[XY][XY];
     u->shape.covariance = 4 * area * area * c->of[XX][YY];
     u->shape.major_mixed = 2 * axes->major * area * c->of[XX][XY];
     u->shape.minor_mixed = 2 * axes->minor * area * c->of[YY][XY];
-}
-
-/* The error of the peak if the shape is held: the only even term is 1, and its A that of 1. */
-static double error_of_held(const struct covariance *c) {
-    return root(c->of[ONE][ONE]);
 }
 
 struct fit_uncertainty fit_uncertainty_of(const struct gaussian *gaussian,
@@ -154,12 +151,13 @@ struct fit_uncertainty fit_uncertainty_of(const struct gaussian *gaussian,
     const double major = determinant * sqrt(axes.major), minor = determinant * sqrt(axes.minor);
     const double to_axes[4] = {t[3] / major, -t[1] / major, -t[2] / minor, t[0] / minor};
     const struct weights w = {1 / (2 + 2 * p), 1 / (1 + 2 * p)};
-    const struct covariance c = covariance_of(correlation, to_axes, &w);
-    u.relative_peak = has_beam_shape ? error_of_held(&c) : root(variance_of_sum(&c, -w.square));
-    u.relative_total = has_beam_shape ? u.relative_peak : root(variance_of_sum(&c, 1 - w.square));
+    const struct covariances c = covariances_of(correlation, to_axes, &w);
+    /* with a shape that is held the only even term is 1 */
+    u.relative_peak = error_of(&c, 1, has_beam_shape ? 0 : -w.square);
+    u.relative_total = error_of(&c, 1, has_beam_shape ? 0 : 1 - w.square);
     u.area = area;
-    u.e_area = area * root(c.of[XX][XX] + c.of[YY][YY] + 2 * c.of[XX][YY]);
-    set_moments(&c, &axes, &u);
+    u.e_area = area * error_of(&c, 0, 1);
+    set_moments(&c.of_noise, &axes, &u);
     return u;
 }
 

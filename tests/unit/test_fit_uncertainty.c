@@ -223,6 +223,11 @@ static void least_errors(void **state) {
         const struct fit_uncertainty u = fit_uncertainty_of(&g, &round_beam, &c, true);
         assert_true(fabs(u.relative_peak / (sqrt(0.1) * least.relative_peak) - 1) < 0.02);
         assert_true(u.position.xx > 0.098 * least.position.xx);
+        const struct fit_uncertainty free = fit_uncertainty_of(&g, &round_beam, &c, false);
+        const struct fit_uncertainty floor = fit_uncertainty_of(&g, &round_beam, &white, false);
+        assert_true(free.relative_peak > 0.31 * floor.relative_peak);
+        assert_true(free.relative_total > 0.31 * floor.relative_total);
+        assert_true(free.e_area > 0.31 * floor.e_area);
         assert_true(u.shape.major > 0 && u.shape.minor > 0 && u.shape.mixed > 0);
     }
 }
