@@ -44,6 +44,12 @@ static bool parse_positive(void *member, const char *text) {
     return read_real(text, strlen(text), number) && *number > 0;
 }
 
+/* 0: as if it were not given. */
+static bool parse_from_zero(void *member, const char *text) {
+    double *number = member;
+    return read_real(text, strlen(text), number) && *number >= 0;
+}
+
 static void print_positive(const void *member, char *text) {
     const double *number = member;
     if (*number > 0)
@@ -360,6 +366,7 @@ static void print_mebibytes(const void *member, char *text) {
 
 enum type {
     NUMBER,
+    ADDED_ERROR,
     REAL,
     TOLERANCE,
     SCALES,
@@ -392,6 +399,7 @@ static const struct {
     void (*print)(const void *member, char *text);
 } types[] = {
     [NUMBER] = {"a number above 0", parse_positive, print_positive},
+    [ADDED_ERROR] = {"a number from 0 on", parse_from_zero, print_positive},
     [REAL] = {"a number", parse_real, print_real},
     [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
@@ -578,7 +586,8 @@ static enum srcfind_status set_option(struct options *options, const char *name,
     const char *wanted = types[e->type].wanted;
     if (!wanted)
         options_name_choices(e->shown.values, choices);
-    const bool is_number = e->type == NUMBER || e->type == REAL || e->type == BACKGROUND;
+    const bool is_number =
+        e->type == NUMBER || e->type == ADDED_ERROR || e->type == REAL || e->type == BACKGROUND;
     return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: '%.200s' is not %s%s", name, value,
                      wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }

@@ -189,6 +189,16 @@ class Errors(t.Case):
             for value in ("-1", "nan", "x", ""):
                 result = t.run(path, "--fit", option, value)
                 self.assertEqual(result.returncode, 2, (option, value))
+            result = t.run(path, "--fit", option, "2,5")
+            self.assertIn("'2,5' is not a number from 0 on: write a point", result.stderr)
+
+    def test_none_to_add(self):
+        """0, as a script may have it in a variable, is the same as no option."""
+        path, _ = self.points("none.fits", white)
+        none = ["--flux-error", "0", "--position-error", "0.0"]
+        texts = [t.run(path, "--fit", *more).stdout for more in ([], none)]
+        self.assertTrue(texts[0])
+        self.assertEqual(*texts)
 
     def test_note_on_bright_sources(self):
         """Above 100 rms errors of noise are far below others: a note says so, until one is added."""
