@@ -76,7 +76,6 @@ class Errors(t.Case):
                 path, places = self.points(make.__name__ + ".fits", make)
                 found = self.measured(path, "--fit")
                 pulls = self.pulls(found["sources"], places)
-                print(make.__name__, {name: round(pull, 2) for name, pull in pulls.items()})
                 for pull in pulls.values():
                     self.assertTrue(0.85 < pull < 1.15, pulls)
                 known = found["noise"]["correlation"]
