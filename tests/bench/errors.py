@@ -6,8 +6,7 @@ usage: SRCFIND=build/src/srcfind tests/bench/errors.py [--keep DIRECTORY] [--ski
 Skies have few sources; every second one is an ellipse wider than the beam. OPTIONs go to srcfind,
 by default --local -i 3 --fit. For point and extended sources without a neighbour (known.py says
 which entry belongs to which), in bins of true peak over true noise, tables have the median and
-robust scatter of (measured - true) / error: the scatter is 1 where errors are right, and less for
-total fluxes of points, whose errors include what the choice of the beam's shape may have cost.
+robust scatter of (measured - true) / error: the scatter is 1 where errors are right.
 Sizes are those of extended sources that were not fitted with the beam's shape; deconvolved ones,
 where they are not 0. At the end stand the cells above 10 sigma whose scatter is not 0.9 to 1.1, and
 among those of all skies together also "unsure" ones, which are less than three standard errors
