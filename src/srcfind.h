@@ -247,6 +247,7 @@ struct srcfind_source {
      * against the clock. That of the beam where the source has no shape. In no column. */
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr;       /* with the option fit */
+    double hole;          /* with the option fit: rms */
     double e_total_shape; /* with the option fit: Jy */
     double scale; /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
@@ -268,6 +269,7 @@ enum srcfind_flags {
     SRCFIND_FLAG_DUPLICATE = 256,      /* another image has it better; for merged catalogues */
     SRCFIND_FLAG_OUTSIDE = 512,        /* a position outside of the image, or on a blank pixel */
     SRCFIND_FLAG_NARROW = 1024,        /* its Gaussian is narrower than the beam */
+    SRCFIND_FLAG_ARTEFACT = 2048,      /* may be an artefact of a brighter source near it */
 };
 
 /* Source i, 0 <= i < srcfind_catalogue_size(). */
@@ -445,6 +447,9 @@ struct srcfind_quality {
      * image's median, where they differ by more than half an rms, which is in no row (0 for a
      * slope); and the flux of the positive rows that are fitted. Else NaN. */
     double unmeasured, measured;
+    /* With the option fit and a beam: the number of the positive sources that may be artefacts, by
+     * their flag; else NaN. */
+    double artefacts;
 };
 
 SRCFIND_API const struct srcfind_quality *
@@ -571,6 +576,7 @@ SRCFIND_API enum srcfind_status srcfind_merge_add_file(struct srcfind_merge *mer
 struct srcfind_merge_counts {
     int64_t images, rows; /* of the merged catalogue */
     int64_t duplicates;   /* rows that were left out or marked */
+    int64_t artefacts;    /* positive rows with SRCFIND_FLAG_ARTEFACT, of the merged catalogue */
     int64_t without_beam; /* images that have no beam to find duplicates by; 0 with a radius */
     int64_t without_sky;  /* images that have no sky coordinates to find them by */
     const char *first_without_beam, *first_without_sky; /* the first of these; NULL: none */

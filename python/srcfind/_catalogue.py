@@ -145,7 +145,8 @@ class Quality:
     axis, in pixels. background_p10, background_p90: percentiles of the local background.
     widest_left_out: with scales, the widest one that is too wide for the image, in beams.
     unmeasured, measured: with scales and local noise, about the flux of the background above the
-    image's median, which is in no row, and that of the positive rows that are fitted.
+    image's median, which is in no row, and that of the positive rows that are fitted. artefacts:
+    with fit and a beam, the number of positive sources that may be artefacts (flag 2048).
     """
 
     zeros: float
@@ -161,6 +162,7 @@ class Quality:
     widest_left_out: float
     unmeasured: float
     measured: float
+    artefacts: float
     beam_pixels: float
 
 

@@ -13,13 +13,14 @@ from srcfind._catalogue import Catalogue, _read
 @dataclass(frozen=True)
 class Merged:
     """The numbers of a merge. images and rows: in the merged catalogue. duplicates: rows that were
-    left out or marked. without_beam and without_sky: images in which duplicates cannot be found,
+    left out or marked. artefacts: positive rows that may be artefacts (flag 2048). without_beam and without_sky: images in which duplicates cannot be found,
     because they have no beam (and no radius is given), or no sky coordinates.
     """
 
     images: int
     rows: int
     duplicates: int
+    artefacts: int
     without_beam: int
     without_sky: int
 
@@ -55,7 +56,7 @@ def merge(
 
     >>> first, second = find(image, beam=10), find(image + 1, beam=10)
     >>> merge({"first": first, "second": second}, "/dev/null")
-    Merged(images=2, rows=2, duplicates=0, without_beam=0, without_sky=2)
+    Merged(images=2, rows=2, duplicates=0, artefacts=0, without_beam=0, without_sky=2)
     """
     if isinstance(catalogues, (str, bytes, os.PathLike, Catalogue)):
         raise TypeError("catalogues: a list of catalogues and paths, or a dict of these")

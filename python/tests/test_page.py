@@ -401,8 +401,10 @@ def test_negative_sources_are_counted_apart(tmp_path, searched):
     members = many(searched, 40)
     for i, source in enumerate(members["sources"]):
         source["Flags"] = 32 if i < 7 else 128
+    for i, flags in ((3, 32 + 2048), (11, 128 + 2048), (12, 2048)):  # artefacts are not counted
+        members["sources"][i]["Flags"] = flags
     plot = _figures.reliability_section(read_catalogue(write(tmp_path, members))).figures[0].plot
-    assert "positive: 33" in plot and "negative: 7" in plot
+    assert "positive: 31" in plot and "negative: 6" in plot
 
 
 def test_small_tables_have_the_numbers_of_the_catalogue(searched):
@@ -414,6 +416,8 @@ def test_small_tables_have_the_numbers_of_the_catalogue(searched):
             str(each["positive"]),
             str(each["negative"]),
             "–" if each["reliability"] is None else str(each["reliability"]),
+            str(each["artefacts"]),
+            str(each["negative_artefacts"]),
         ]
     rows = [row for row in cells(text, "completeness") if row]
     known = [

@@ -257,6 +257,16 @@ static void note_fragments(FILE *stream, const struct result *r) {
                      "which lack up to half of the flux: add --local");
 }
 
+static void note_artefacts(FILE *stream, const struct result *r) {
+    const double n = r->quality.artefacts;
+    if (n > 0)
+        note(stream,
+             "%.0f of %lld sources may be artefacts of brighter ones near them: they have flag "
+             "2048, "
+             "and column Hole says how deep the holes around them are",
+             n, (long long)(r->sources.n - r->sources.n_negative));
+}
+
 static void note_negative(FILE *stream, const struct result *r) {
     const int64_t n_positive = r->sources.n - r->sources.n_negative;
     const bool local = r->options.noise.local || r->background.box > 0 || *r->options.rms_map;
@@ -413,6 +423,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_left_out(stream, r);
     note_fragments(stream, r);
     note_unmeasured(stream, r);
+    note_artefacts(stream, r);
     note_negative(stream, r);
     note_cut_sources(stream, r);
     note_narrow(stream, r);

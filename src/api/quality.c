@@ -139,13 +139,22 @@ static double share_with_residual(const struct result *result) {
     return (double)n / (double)result->sources.n;
 }
 
-/* Sets the shares of sources that need a fit. */
+static int64_t count_artefacts(const struct result *result) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < result->sources.n - result->sources.n_negative; i++)
+        n += (result->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT) != 0;
+    return n;
+}
+
+/* Sets the figures of sources that need a fit. */
 static void compare_fits(const struct result *result, struct srcfind_quality *quality) {
     if (!options_fit(&result->options) || *result->options.at)
         return;
     quality->high_residual = share_with_residual(result);
-    if (isfinite(result->image.beam.major))
-        quality->narrow = share_with(result, SRCFIND_FLAG_NARROW);
+    if (!isfinite(result->image.beam.major))
+        return;
+    quality->narrow = share_with(result, SRCFIND_FLAG_NARROW);
+    quality->artefacts = (double)count_artefacts(result);
 }
 
 bool quality_find(const struct sampled *sample, struct result *result) {
@@ -161,6 +170,7 @@ bool quality_find(const struct sampled *sample, struct result *result) {
         .edge_or_single = share_with(result, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
         .narrow = NAN,
         .high_residual = NAN,
+        .artefacts = NAN,
         .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
     compare_fits(result, quality);
     if (!noise_background_range(&result->noise, &quality->background_p10, &quality->background_p90))

@@ -5,23 +5,27 @@
  * 2. The backend finds noise and islands in the view for detection. With two images the noise of
  *    the measured image is found first: both reads add their blank pixels to the common bitmap.
  * 3. Rows are made of the islands (sources.c), with the pixels of the measured image.
- * 4. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
+ * 4. With a fit, rows that may be artefacts of brighter ones get their flag (measure/artefacts.c).
+ * 5. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
  *    its samples are views of their own. With two images each has its own Gaussians. Its islands
  *    are sources, join sources that were found before, or are neither (scale_islands.h).
  *
  * An image is read once for the clip, twice for what is left out of the boxes of local noise, once
  * for its nodes, in part for the autocorrelation of its noise, once for islands between the nodes,
- * once for the pixels of islands, and once for each scale; once in all on a GPU that has room for
- * the image. */
+ * once for the pixels of islands, in part for artefacts, and once for each scale; once in all on a
+ * GPU that has room for the image. */
 #include "api/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/join.h"
 #include "api/scales.h"
+#include "common/arrays.h"
 #include "common/clock.h"
 #include "gpu/module.h"
+#include "measure/artefacts.h"
 #include "measure/beam_frame.h"
 #include "measure/noise_pairs.h"
 #include "measure/scale_islands.h"
@@ -225,6 +229,52 @@ static enum srcfind_status make_and_keep(struct backend_search *b, struct views 
     return status;
 }
 
+/* --- artefacts --- */
+
+/* Lists the Gaussians of the image of which this one is the negative, with the other sign: *n in
+ * all; to be freed. NULL where memory ran out. */
+static struct gaussian *list_opposite(const struct sources *opposite, int64_t *n) {
+    *n = opposite ? opposite->n_gaussians : 0;
+    struct gaussian *all = arrays_allocate(*n, sizeof *all);
+    for (int64_t i = 0; all && i < *n; i++) {
+        all[i] = opposite->gaussians[i];
+        all[i].peak = -all[i].peak;
+    }
+    return all;
+}
+
+/* Flags the Gaussians of sources that have the flag. */
+static void flag_parts(struct sources *s) {
+    for (int64_t i = 0; i < s->n_parts; i++)
+        s->parts[i].flags |= s->rows[s->parts[i].id - 1].flags & SRCFIND_FLAG_ARTEFACT;
+}
+
+/* Flags the fitted rows of the image that may be artefacts. */
+static enum srcfind_status flag_artefacts(struct backend_search *b) {
+    const struct search *s = b->search;
+    const struct view *view = &s->views->measure;
+    const struct run_source pixels = view_pixels(view, &b->calls);
+    struct fit_frame frame;
+    enum srcfind_status status = sources_frame(view, s->options, &frame, b->calls.error);
+    if (status != SRCFIND_OK || !frame.has_beam)
+        return status;
+    const struct tensor beam = beam_frame_moments(&frame);
+    struct artefact_image image = {.pixels = &pixels,
+                                   .width = view->source->width,
+                                   .height = view->source->height,
+                                   .fwhm = beam_frame_fwhm(&beam),
+                                   .opposite = s->opposite ? s->opposite->rows : NULL,
+                                   .n_opposite = s->opposite ? s->opposite->n : 0};
+    struct gaussian *gaussians = list_opposite(s->opposite, &image.n_gaussians);
+    image.gaussians = gaussians;
+    status = gaussians ? artefacts_find(&image, s->sources->rows, s->sources->n, b->calls.threads,
+                                        b->calls.error)
+                       : error_memory(b->calls.error, "looking for artefacts");
+    flag_parts(s->sources);
+    free(gaussians);
+    return status;
+}
+
 /* --- scales --- */
 
 /* Makes sources of the islands of a scale of one kind, and adds them to those of the search. */
@@ -377,6 +427,8 @@ static enum srcfind_status search_all(struct backend_search *b) {
     enum srcfind_status status = detect_with_correlation(b, views);
     if (status == SRCFIND_OK)
         status = make_and_keep(b, views, s->labels, n > 0, s->sources);
+    if (status == SRCFIND_OK && options_fit(s->options) && !b->positions)
+        status = flag_artefacts(b);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))

@@ -20,6 +20,8 @@ struct search {
     struct views *views; /* the search sets their noise */
     unsigned labels;     /* to be kept: 1 << enum label_kind */
     struct sources *sources;
+    const struct sources
+        *opposite; /* of the image of which this is the negative; NULL: it is none */
     struct search_report *report;
 };
 

@@ -29,10 +29,16 @@ void merged_file_say(const struct messages *messages, const char *path,
                      const struct srcfind_merge_counts *counts, bool keep, const char *of,
                      const char *radius_option) {
     const char *name = strcmp(path, "-") == 0 ? "merged" : path;
-    messages_note(
-        messages, "%s: %lld %s%s of %lld %s%s, %lld duplicate%s %s", name, (long long)counts->rows,
-        messages->row, plural(counts->rows), (long long)counts->images, of, plural(counts->images),
-        (long long)counts->duplicates, plural(counts->duplicates), keep ? "marked" : "left out");
+    char artefacts[96] = "";
+    if (counts->artefacts > 0)
+        snprintf(artefacts, sizeof artefacts,
+                 ", %lld %s%s may be artefacts of brighter sources (flag 2048)",
+                 (long long)counts->artefacts, messages->row, plural(counts->artefacts));
+    messages_note(messages, "%s: %lld %s%s of %lld %s%s, %lld duplicate%s %s%s", name,
+                  (long long)counts->rows, messages->row, plural(counts->rows),
+                  (long long)counts->images, of, plural(counts->images),
+                  (long long)counts->duplicates, plural(counts->duplicates),
+                  keep ? "marked" : "left out", artefacts);
     if (counts->without_sky > 0 && counts->images > 1)
         messages_note(messages,
                       "%s: %lld of them %s no sky coordinates (%s%s), so duplicates of their rows "

@@ -29,8 +29,7 @@ void row_index_clear(struct row_index *index) {
     *index = (struct row_index){0};
 }
 
-/* The first row at y or above. */
-static int64_t first_from(const struct row_index *index, double y) {
+int64_t row_index_first(const struct row_index *index, double y) {
     int64_t first = 0, end = index->n;
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
@@ -49,7 +48,7 @@ row_index_nearest(const struct row_index *index, const struct tensor *form, doub
     const struct srcfind_source *nearest = NULL;
     double least = 2 * log(2); /* of the form, where a Gaussian is half of its peak */
     const double height = sqrt(least * tensor_inverse(form).yy);
-    for (int64_t i = first_from(index, y - height); i < index->n; i++) {
+    for (int64_t i = row_index_first(index, y - height); i < index->n; i++) {
         const struct srcfind_source *row = index->rows[i];
         const double dx = row->x - x, dy = row->y - y;
         const double square = form->xx * dx * dx + 2 * form->xy * dx * dy + form->yy * dy * dy;

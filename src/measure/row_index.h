@@ -1,4 +1,4 @@
-/* Rows by their position in the image: the nearest one to a point. */
+/* Rows by their position in the image: those near a point, and the nearest one. */
 #ifndef ROW_INDEX_H
 #define ROW_INDEX_H
 
@@ -14,6 +14,9 @@ struct row_index {
 /* The rows must outlive the index. Clear the index, also after a failure. */
 bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n);
 void row_index_clear(struct row_index *index);
+
+/* The number of the first row at y or above; n if there is none. */
+int64_t row_index_first(const struct row_index *index, double y);
 
 /* The nearest of the rows within half of the FWHM of a Gaussian of this form around (x, y), that
  * `accepts` accepts; NULL: there is none. Distances are those of the form. */

@@ -45,23 +45,30 @@ static void add(struct candidates *c, const struct merged_image *image, int64_t 
     };
 }
 
+static bool may_be_artefact(const struct srcfind_source *s) {
+    return (s->flags & (SRCFIND_FLAG_ARTEFACT | SRCFIND_FLAG_NEGATIVE)) == SRCFIND_FLAG_ARTEFACT;
+}
+
 /* Adds the rows of image i. */
 static bool add_image(const struct spool *spool, const struct merged_image *image, int64_t i,
-                      struct srcfind_source *rows, struct candidates *c) {
+                      struct srcfind_source *rows, struct candidates *c, uint64_t *artefacts) {
     for (int64_t first = 0; first < image->n; first += MERGED_ROWS_AT_ONCE) {
         const int64_t left = image->n - first,
                       n = left < MERGED_ROWS_AT_ONCE ? left : MERGED_ROWS_AT_ONCE;
         if (!spool_read(spool, rows, (size_t)n * sizeof *rows,
                         image->at + first * (int64_t)sizeof *rows))
             return false;
-        for (int64_t k = 0; k < n; k++)
+        for (int64_t k = 0; k < n; k++) {
             add(c, image, i, first + k, &rows[k]);
+            if (may_be_artefact(&rows[k]))
+                duplicates_set(artefacts, image->first + first + k);
+        }
     }
     return true;
 }
 
 bool candidates_read(const struct spool *spool, const struct merged_image *images,
-                     const int32_t *order, int64_t n, struct candidates *c) {
+                     const int32_t *order, int64_t n, struct candidates *c, uint64_t *artefacts) {
     struct srcfind_source *rows = malloc(MERGED_ROWS_AT_ONCE * sizeof *rows);
     int64_t n_rows = 0;
     for (int64_t i = 0; i < n; i++)
@@ -69,7 +76,7 @@ bool candidates_read(const struct spool *spool, const struct merged_image *image
     *c = (struct candidates){.candidate = malloc((size_t)n_rows * sizeof *c->candidate + 1)};
     bool ok = rows && c->candidate;
     for (int64_t i = 0; ok && i < n; i++)
-        ok = add_image(spool, &images[order[i]], order[i], rows, c);
+        ok = add_image(spool, &images[order[i]], order[i], rows, c, artefacts);
     free(rows);
     return ok;
 }

@@ -570,13 +570,20 @@ static struct reach *make_reach(const struct merge *m) {
     return reach;
 }
 
-/* Sets a bit for each duplicate among n images of one plane. */
+/* Bits of the rows of all images. */
+struct row_bits {
+    uint64_t *duplicates, *artefacts;
+    int64_t n_words;
+};
+
+/* Sets the bits of the rows of n images of one plane. */
 static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, int64_t n,
-                                         const struct reach *reach, uint64_t *duplicates,
+                                         const struct reach *reach, const struct row_bits *bits,
                                          struct error *error) {
+    uint64_t *duplicates = bits->duplicates;
     struct candidates c;
     enum srcfind_status status = SRCFIND_OK;
-    if (!candidates_read(&m->spool, m->images, order, n, &c))
+    if (!candidates_read(&m->spool, m->images, order, n, &c, bits->artefacts))
         status = spool_error(m, error);
     for (int64_t i = 0; i < c.n; i++)
         m->metadata.images[c.candidate[i].image].has_candidates = true;
@@ -598,8 +605,8 @@ static int by_plane(const void *a, const void *b, void *context) {
     return strcmp(plane_of(&images[*(const int32_t *)a]), plane_of(&images[*(const int32_t *)b]));
 }
 
-/* Sets a bit for each duplicate; rows of different planes are never duplicates. */
-static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
+/* Sets the bits of all rows; rows of different planes are never duplicates. */
+static enum srcfind_status find_duplicates(struct merge *m, const struct row_bits *bits,
                                            struct error *error) {
     struct reach *reach = make_reach(m);
     int32_t *order = malloc((size_t)m->n_images * sizeof *order + 1);
@@ -611,7 +618,7 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
     for (int64_t i = 0, end; status == SRCFIND_OK && i < m->n_images; i = end) {
         for (end = i + 1; end < m->n_images && by_plane(&order[i], &order[end], m->images) == 0;)
             end++;
-        status = find_in_plane(m, order + i, end - i, reach, duplicates, error);
+        status = find_in_plane(m, order + i, end - i, reach, bits, error);
     }
     if (status == SRCFIND_OK && m->options.radius == 0)
         status = metadata_check_beams(&m->metadata, error);
@@ -620,13 +627,16 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
     return status;
 }
 
-static void count(const struct merge *m, const struct merged_rows *rows, int64_t n_words,
-                  struct srcfind_merge_counts *counts) {
+static void count(const struct merge *m, const struct merged_rows *rows,
+                  const struct row_bits *bits, struct srcfind_merge_counts *counts) {
     *counts = (struct srcfind_merge_counts){.rows = rows->n};
     for (int64_t i = 0; i < m->n_images; i++)
         counts->images += m->images[i].shown.path != NULL;
-    for (int64_t i = 0; i < n_words; i++)
-        counts->duplicates += __builtin_popcountll(rows->duplicates[i]);
+    for (int64_t i = 0; i < bits->n_words; i++) {
+        const uint64_t left_out = m->options.keep_duplicates ? 0 : bits->duplicates[i];
+        counts->duplicates += __builtin_popcountll(bits->duplicates[i]);
+        counts->artefacts += __builtin_popcountll(bits->artefacts[i] & ~left_out);
+    }
     counts->without_sky = metadata_without_sky(&m->metadata, &counts->first_without_sky);
     if (m->options.radius == 0)
         counts->without_beam = metadata_without_beam(&m->metadata, &counts->first_without_beam);
@@ -643,26 +653,29 @@ static enum srcfind_status check_any(const struct merge *m, struct error *error)
 
 enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
                                  struct srcfind_merge_counts *counts, struct error *error) {
-    const int64_t n_words = m->n_rows / 64 + 1;
+    struct row_bits bits = {.n_words = m->n_rows / 64 + 1};
     enum srcfind_status status = check_any(m, error);
     if (status == SRCFIND_OK)
         status = metadata_check(&m->metadata, error);
     if (status != SRCFIND_OK)
         return status;
-    uint64_t *duplicates = calloc((size_t)n_words, sizeof *duplicates);
+    bits.duplicates = calloc((size_t)bits.n_words, sizeof *bits.duplicates);
+    bits.artefacts = calloc((size_t)bits.n_words, sizeof *bits.artefacts);
     struct merged_rows rows = {.spool = &m->spool,
                                .images = m->images,
                                .n_images = m->n_images,
-                               .duplicates = duplicates,
+                               .duplicates = bits.duplicates,
                                .keep_duplicates = m->options.keep_duplicates};
-    status = duplicates ? find_duplicates(m, duplicates, error) : error_memory(error, MERGING);
+    status = bits.duplicates && bits.artefacts ? find_duplicates(m, &bits, error)
+                                               : error_memory(error, MERGING);
     if (status == SRCFIND_OK && (!make_names_differ(m) || !merged_rows_make(&rows)))
         status = error_memory(error, MERGING);
     if (status == SRCFIND_OK)
         status = write_rows(m, &rows, threads, error);
     if (status == SRCFIND_OK)
-        count(m, &rows, n_words, counts);
+        count(m, &rows, &bits, counts);
     free(rows.marks);
-    free(duplicates);
+    free(bits.duplicates);
+    free(bits.artefacts);
     return status;
 }

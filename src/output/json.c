@@ -207,6 +207,7 @@ static cJSON *quality_json(const struct result *result) {
     add_real(&object, "widest_left_out", q->widest_left_out);
     add_real(&object, "unmeasured", q->unmeasured);
     add_real(&object, "measured", q->measured);
+    add_real(&object, "artefacts", q->artefacts);
     add_real(&object, "negative",
              result->options.negative ? (double)result->sources.n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);
@@ -224,6 +225,8 @@ static cJSON *reliability_json(const struct result *result) {
         add_integer(&bin, "positive", bins[i].positive);
         add_integer(&bin, "negative", bins[i].negative);
         add_real(&bin, "reliability", bins[i].reliability);
+        add_integer(&bin, "artefacts", bins[i].artefacts);
+        add_integer(&bin, "negative_artefacts", bins[i].negative_artefacts);
         json_add(&array, NULL, json_end(&bin));
     }
     return json_end(&array);

@@ -13,8 +13,10 @@ void reliability_count(const struct result *result, struct reliability_bin bins[
         for (int i = 0; i < RELIABILITY_BINS; i++) {
             const bool is_here = snr >= bins[i].low && snr < bins[i].high;
             const bool is_negative = source->flags & SRCFIND_FLAG_NEGATIVE;
-            bins[i].positive += is_here && !is_negative;
-            bins[i].negative += is_here && is_negative;
+            const bool is_artefact = source->flags & SRCFIND_FLAG_ARTEFACT;
+            int64_t *counts[2][2] = {{&bins[i].positive, &bins[i].negative},
+                                     {&bins[i].artefacts, &bins[i].negative_artefacts}};
+            *counts[is_artefact][is_negative] += is_here;
         }
     }
     for (int i = 0; i < RELIABILITY_BINS; i++)

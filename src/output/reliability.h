@@ -12,6 +12,7 @@ struct reliability_bin {
     double low, high; /* high is infinite in the last bin */
     int64_t positive, negative;
     double reliability; /* 1 - negative / positive; NaN without a positive source */
+    int64_t artefacts, negative_artefacts; /* sources with this flag, which are not counted above */
 };
 
 /* Counts the sources of a result with the option negative, by |Pix_SNR| or, without a fit,

@@ -389,9 +389,10 @@ class At(t.Case):
                             "E_DC_Maj",
                             "Resid_Isl_rms",
                             "Pix_SNR",
+                            "Hole",
                         )
                     ],
-                    [0] * 3 + [None] * 4,
+                    [0] * 3 + [None] * 5,
                 )
 
     def test_beam_at_a_pole(self):

@@ -63,7 +63,7 @@ def columns_of(*options):
         names.insert(names.index("RA"), "N_Gaus")
         names[names.index("Xposn") : names.index("Xposn")] = ["RA_max", "DEC_max"]
         at = names.index("PA") + 1
-        names.insert(names.index("SNR") + 1, "Pix_SNR")
+        names[names.index("SNR") + 1 : names.index("SNR") + 1] = ["Pix_SNR", "Hole"]
         names[at:at] = [
             "E_Maj",
             "E_Min",

@@ -192,7 +192,7 @@ class Lists(t.unittest.TestCase):
                 self.definition(name)["properties"]["columns"]["maxItems"]
                 for name in ("catalogue", "merged")
             ],
-            [54, 58],
+            [55, 59],
         )
 
     def test_changed_lines(self):

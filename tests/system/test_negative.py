@@ -11,7 +11,8 @@ import srcfind_test as t
 FAKE = os.environ.get("FAKE_CUDA", "")
 MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
 TURNED = ("Isl_Total_flux", "Total_flux", "Peak_flux", "Pixel_sum", "Isl_mean", "SNR")
-NEGATIVE = 32
+NEGATIVE, ARTEFACT = 32, 2048
+KINDS = ("positive", "negative", "artefacts", "negative_artefacts")
 
 
 def rows_of(text):
@@ -200,21 +201,27 @@ class Negative(t.Case):
             )
             for one in bins:
                 there = [
-                    row
+                    row["Flags"] & (NEGATIVE | ARTEFACT)
                     for row in catalogue["sources"]
                     if one["low"] <= abs(row[name]) < (one["high"] or np.inf)
                 ]
-                negative = sum(row["Flags"] & NEGATIVE > 0 for row in there)
+                negative = there.count(NEGATIVE)
                 self.assertEqual(
-                    [one["positive"], one["negative"]], [len(there) - negative, negative]
+                    [one[kind] for kind in KINDS],
+                    [
+                        there.count(0),
+                        negative,
+                        there.count(ARTEFACT),
+                        there.count(NEGATIVE | ARTEFACT),
+                    ],
                 )
                 self.assertEqual(
                     one["reliability"], 1 - negative / one["positive"] if one["positive"] else None
                 )
             self.assertEqual(
-                sum(one["positive"] + one["negative"] for one in bins), len(catalogue["sources"])
+                sum(one[kind] for one in bins for kind in KINDS), len(catalogue["sources"])
             )
-            self.assertGreater(sum(one["negative"] for one in bins), 5)
+            self.assertGreater(sum(one[kind] for one in bins for kind in KINDS[1::2]), 5)
 
     def test_no_noise(self):
         flat = self.write("flat.fits", np.full((70, 80), 3, np.float32))

@@ -134,7 +134,7 @@ class Schema(t.Case):
             ("sources.0.Source_id", None),
             ("sources.0.N_pix", ""),
             ("sources.0.E_RA", -1e-9),
-            ("sources.0.Flags", 2048),
+            ("sources.0.Flags", 4096),
             ("sources.0.GLON", 12),
             ("sources.0.E_LAT", 1),
             ("sources.0.E_Maj", 1),

@@ -68,6 +68,7 @@ static const struct cell {
     CELL("Isl_mean", isl_mean, 'r', 'a'),
     CELL("SNR", snr, 'r', 'a'),
     CELL("Pix_SNR", pix_snr, 'r', 'f'),
+    CELL("Hole", hole, 'r', 'f'),
     CELL("Flags", flags, 'i', 'a'),
 };
 

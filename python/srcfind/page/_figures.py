@@ -29,7 +29,7 @@ from srcfind.page._read import CatalogueFile, number, objects, text
 
 Array = NDArray[Any]
 
-_NEGATIVE = 32  # in Flags
+_NEGATIVE, _ARTEFACT = 32, 2048  # in Flags
 _LEAST_COMPLETE = 0.6  # below it, counts are not corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
 _MANY = 1000  # more points than this are drawn small
@@ -37,10 +37,14 @@ _FEW = 5  # fewer sources are not counted
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
 
 
+def _has_flag(catalogue: CatalogueFile, flag: int) -> NDArray[np.bool_]:
+    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
+    return np.asarray((flags & flag) != 0)
+
+
 def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
     """Which sources are negative."""
-    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
-    return np.asarray((flags & _NEGATIVE) != 0)
+    return _has_flag(catalogue, _NEGATIVE)
 
 
 def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
@@ -58,7 +62,8 @@ def _cell(value: Any) -> str:
 
 
 def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
-    snr, negative = np.abs(catalogue.reals(name)), is_negative(catalogue)
+    real = ~_has_flag(catalogue, _ARTEFACT)
+    snr, negative = np.abs(catalogue.reals(name))[real], is_negative(catalogue)[real]
     axis = axis_over(f"|{name}|", snr, log=True, margin=0.01)
     edges = np.geomspace(axis.low, axis.high, max(9, min(31, int(2 * math.sqrt(len(snr))))))
     above, below = (np.histogram(snr[which], edges)[0] for which in (~negative, negative))
@@ -77,6 +82,11 @@ def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
         "There is no negative emission in total intensity: as many positive sources are false as there are negative ones. Negative "
         "sources at high S/N are artefacts around bright sources.",
     )
+
+
+def _has_real(catalogue: CatalogueFile, name: str) -> bool:
+    """Whether a source that is no artefact has this number."""
+    return bool(np.isfinite(catalogue.reals(name)[~_has_flag(catalogue, _ARTEFACT)]).any())
 
 
 def reliability_section(catalogue: CatalogueFile) -> Section:
@@ -102,17 +112,34 @@ def reliability_section(catalogue: CatalogueFile) -> Section:
             _cell(each["positive"]),
             _cell(each["negative"]),
             _cell(each.get("reliability")),
+            _cell(each.get("artefacts")),
+            _cell(each.get("negative_artefacts")),
         )
         for each in bins
     ]
     name = "Pix_SNR" if catalogue.has("Pix_SNR") else "SNR"
-    figures = [_signs_plot(catalogue, name)] if np.isfinite(catalogue.reals(name)).any() else []
+    figures = [_signs_plot(catalogue, name)] if _has_real(catalogue, name) else []
     return Section(
         "reliability",
         "Reliability",
-        ["Reliability is 1 − negative / positive, in ranges of S/N."],
+        [
+            "Reliability is 1 − negative / positive, in ranges of S/N. Sources that may be artefacts of brighter ones (flag 2048) are "
+            "counted apart."
+        ],
         figures,
-        Table((f"|{name}|", "positive", "negative", "reliability"), rows) if rows else None,
+        Table(
+            (
+                f"|{name}|",
+                "positive",
+                "negative",
+                "reliability",
+                "artefacts",
+                "negative artefacts",
+            ),
+            rows,
+        )
+        if rows
+        else None,
     )
 
 

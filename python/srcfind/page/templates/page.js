@@ -6,6 +6,7 @@ const ROWS = 100; // in a page of a table
 const DIGITS = 5, DIGITS_OF_DEGREES = 8; // of numbers in a table, unless all are wanted
 const NEAR = 14; // pixels on the screen from the pointer to a source
 const CUTOUT = 60; // pixels of the picture from a chosen source to the edge of its cutout
+const ARTEFACT = 2048; // in Flags
 const SVG = "http://www.w3.org/2000/svg";
 
 // --- elements ---
@@ -115,14 +116,28 @@ class Sheet {
     build() {
         const input = element("input", {type: "search", placeholder: this.example(), spellcheck: false});
         input.addEventListener("input", () => this.filter(input.value));
+        this.input = input;
         this.back = element("button", {type: "button", textContent: "Previous rows", onclick: () => this.turn(-1)});
         this.forth = element("button", {type: "button", textContent: "Next rows", onclick: () => this.turn(1)});
         const scroll = element("div", {className: "scroll", tabIndex: 0}, element("table", {}, element("thead", {}, this.head), this.body));
         scroll.setAttribute("role", "group");
         scroll.setAttribute("aria-label", "Table");
         this.root.append(
-            element("div", {className: "controls"}, element("label", {}, "Filter ", input), this.back, this.forth, this.status),
+            element("div", {className: "controls"}, element("label", {}, "Filter ", input), ...this.artefactBox(), this.back, this.forth, this.status),
             this.choices(), scroll);
+    }
+
+    // A box that hides the rows that may be artefacts, if there are any.
+    artefactBox() {
+        const flags = this.columns.findIndex(column => column.name === "Flags");
+        const n = flags < 0 ? 0 : this.rows.filter(row => row[flags] & ARTEFACT).length;
+        if (n === 0)
+            return [];
+        this.noArtefacts = element("input", {type: "checkbox"});
+        this.noArtefacts.addEventListener("change", () => this.filter(this.input.value));
+        this.isArtefact = row => (row[flags] & ARTEFACT) !== 0;
+        const title = "Rows with flag 2048: holes around them are about as deep as they are high";
+        return [element("label", {title}, this.noArtefacts, ` Hide ${n} that may be artefacts`)];
     }
 
     // A filter that suits the columns, for people to begin with.
@@ -182,6 +197,10 @@ class Sheet {
             this.order.sort((a, b) => compare(this.rows[a][this.sorted], this.rows[b][this.sorted], this.direction) || a - b);
     }
 
+    isHidden(row) {
+        return this.noArtefacts !== undefined && this.noArtefacts.checked && this.isArtefact(row);
+    }
+
     filter(text) {
         let holds;
         try {
@@ -191,7 +210,7 @@ class Sheet {
             this.status.className = "wrong";
             return;
         }
-        this.order = this.rows.map((_, index) => index).filter(index => holds(this.rows[index]));
+        this.order = this.rows.map((_, index) => index).filter(index => holds(this.rows[index]) && !this.isHidden(this.rows[index]));
         this.arrange();
         this.page = 0;
         this.showRows();

@@ -1,0 +1,237 @@
+/* How artefacts are found:
+ *
+ * 1. find_candidates: an index of rows by y tells which rows have a much brighter row near them.
+ *    Where no bright source is near, no pixel is read.
+ * 2. read_batch: the pixels within six beams of the candidates are read in batches, in the order of
+ *    the rows, as sets of runs that may overlap.
+ * 3. find_hole: the lowest pixel, in units of the rms, is the hole. In a negated image the sources
+ * of the image are subtracted first.
+ *
+ * The rule was chosen on skies that an interferometer made (docs/components.md). Holes of the
+ * residual would show some more artefacts, on the skirts of sources; but sources that no Gaussians
+ * describe have such holes, too, where the model is too high, and their parts would be suspect.
+ *
+ * Always: a hole depends on its row, on the pixels, and on the Gaussians in their order, so batches
+ * and threads change no bit.
+ *
+ * Cost: candidates x (113 pixels x FWHM^2 + the Gaussians near them). A beam far wider than that of
+ * the image, as a wrong header has it, would make this the longest step by far (is_too_wide). */
+#include "measure/artefacts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/arrays.h"
+#include "measure/model.h"
+#include "measure/row_index.h"
+
+static const double NEAR = 8, AROUND = 6; /* beams */
+static const double BRIGHTER = 5, LEAST = 1.2;
+enum {
+    BATCH_PIXELS = 1 << 21,
+    MOST_PIXELS = 1 << 24, /* around a row */
+    MOST_READS = 32,       /* of a pixel, on average */
+    ROWS_A_SHARE = 256
+};
+
+struct artefacts {
+    const struct artefact_image *image;
+    struct srcfind_source *rows;
+    int64_t n;
+    struct row_index own, opposite;
+    struct model model;
+    bool *is_candidate;
+    int64_t *candidates; /* numbers of rows, in their order */
+    int64_t n_candidates;
+};
+
+/* The candidates [first, end), and the pixels around them. */
+struct batch {
+    const struct artefacts *all;
+    int64_t first;
+    struct run *runs;
+    struct run_set *sets;
+    int64_t n, n_runs, n_pixels, runs_capacity, sets_capacity;
+    struct run_pixels pixels;
+};
+
+/* --- brighter rows --- */
+
+static bool is_within(const struct srcfind_source *a, const struct srcfind_source *b,
+                      double distance) {
+    return hypot(a->x - b->x, a->y - b->y) < distance;
+}
+
+static bool has_brighter(const struct row_index *index, const struct srcfind_source *row,
+                         double distance) {
+    const double peak = BRIGHTER * fabs(row->peak_flux);
+    for (int64_t i = row_index_first(index, row->y - distance);
+         i < index->n && index->rows[i]->y < row->y + distance; i++)
+        if (fabs(index->rows[i]->peak_flux) > peak && is_within(index->rows[i], row, distance))
+            return true;
+    return false;
+}
+
+static void check_share(void *context, int share) {
+    const struct artefacts *a = context;
+    const double distance = NEAR * a->image->fwhm;
+    const int64_t first = (int64_t)share * ROWS_A_SHARE;
+    for (int64_t i = first; i < a->n && i < first + ROWS_A_SHARE; i++) {
+        a->rows[i].hole = NAN;
+        a->is_candidate[i] = has_brighter(&a->own, &a->rows[i], distance) ||
+                             has_brighter(&a->opposite, &a->rows[i], distance);
+    }
+}
+
+static bool find_candidates(struct artefacts *a, struct threads *threads) {
+    a->is_candidate = arrays_allocate(a->n, sizeof *a->is_candidate);
+    a->candidates = arrays_allocate(a->n, sizeof *a->candidates);
+    if (!a->is_candidate || !a->candidates || !row_index_make(&a->own, a->rows, a->n) ||
+        !row_index_make(&a->opposite, a->image->opposite, a->image->n_opposite))
+        return false;
+    threads_run(threads, (int)((a->n + ROWS_A_SHARE - 1) / ROWS_A_SHARE), check_share, a);
+    for (int64_t i = 0; i < a->n; i++)
+        if (a->is_candidate[i])
+            a->candidates[a->n_candidates++] = i;
+    return true;
+}
+
+/* --- pixels around candidates --- */
+
+/* The whole numbers first ... last within `half` of `centre`, of 0 ... n - 1. */
+struct interval {
+    int64_t first, last;
+};
+
+static struct interval interval_around(double centre, double half, int64_t n) {
+    const double low = fmax(ceil(centre - half), 0), high = fmin(centre + half, (double)(n - 1));
+    return low <= high ? (struct interval){(int64_t)low, (int64_t)high} : (struct interval){0, -1};
+}
+
+/* Adds the pixels around a row to a batch. */
+static bool add_around(struct batch *b, const struct srcfind_source *row) {
+    const struct artefact_image *image = b->all->image;
+    const double radius = AROUND * image->fwhm;
+    const struct interval y = interval_around(row->y, radius, image->height);
+    struct run_set set = {NULL, 0, b->n_pixels};
+    if (!GROW(b->runs, b->runs_capacity, b->n_runs + y.last - y.first + 1) ||
+        !GROW(b->sets, b->sets_capacity, b->n + 1))
+        return false;
+    for (int64_t line = y.first; line <= y.last; line++) {
+        const double dy = (double)line - row->y;
+        const struct interval x =
+            interval_around(row->x, sqrt(fmax(0, radius * radius - dy * dy)), image->width);
+        b->runs[b->n_runs + set.n++] =
+            (struct run){(int32_t)line, (int32_t)x.first, (int32_t)x.last};
+        b->n_pixels += x.last - x.first + 1;
+    }
+    b->n_runs += set.n;
+    b->sets[b->n++] = set;
+    return true;
+}
+
+/* Lists the pixels around the candidates from `first` on, as many as a batch takes. */
+static bool list_batch(struct batch *b, int64_t first) {
+    const struct artefacts *a = b->all;
+    b->first = first;
+    b->n = b->n_runs = b->n_pixels = 0;
+    while (first + b->n < a->n_candidates && b->n_pixels < BATCH_PIXELS)
+        if (!add_around(b, &a->rows[a->candidates[first + b->n]]))
+            return false;
+    const struct run *runs = b->runs;
+    for (int64_t i = 0; i < b->n; runs += b->sets[i++].n)
+        b->sets[i].runs = runs;
+    return true;
+}
+
+/* Whether rows are so close together, in beams, that the beam cannot be that of the image. */
+static bool is_too_wide(const struct artefacts *a) {
+    const double image = (double)a->image->width * (double)a->image->height;
+    const double radius = AROUND * a->image->fwhm;
+    const double around = fmin(M_PI * radius * radius, image);
+    return around > MOST_PIXELS || (double)a->n_candidates * around > MOST_READS * image;
+}
+
+/* --- holes --- */
+
+/* The depth of the deepest pixel of a set of a batch, in rms; 0: none is below the background. */
+static double deepest(const struct batch *b, const struct run_set *set, double *model) {
+    const struct run_pixels *p = &b->pixels;
+    double depth = 0;
+    for (int64_t k = 0, i = set->first; k < set->n; k++) {
+        const struct run *run = &set->runs[k];
+        const int64_t n = run_length(run);
+        if (n > 0)
+            model_row(&b->all->model, run->y, run->x0, n, model);
+        for (int64_t x = 0; x < n; x++, i++) {
+            const double below = (model[x] - ((double)p->value[i] - p->background[i])) / p->rms[i];
+            if (below > depth)
+                depth = below;
+        }
+    }
+    return depth;
+}
+
+/* The highest artefact of the opposite image around a row. */
+static double opposite_artefact(const struct artefacts *a, const struct srcfind_source *row) {
+    const struct row_index *index = &a->opposite;
+    const double radius = AROUND * a->image->fwhm;
+    double highest = 0;
+    for (int64_t i = row_index_first(index, row->y - radius);
+         i < index->n && index->rows[i]->y < row->y + radius; i++)
+        if (index->rows[i]->flags & SRCFIND_FLAG_ARTEFACT && is_within(index->rows[i], row, radius))
+            highest = fmax(highest, fabs(index->rows[i]->snr));
+    return highest;
+}
+
+/* Sets the hole of a candidate of a batch. */
+static enum srcfind_status find_hole(void *context, int i, struct error *error) {
+    const struct batch *b = context;
+    const struct artefacts *a = b->all;
+    struct srcfind_source *row = &a->rows[a->candidates[b->first + i]];
+    double *model = arrays_allocate(a->image->width, sizeof *model);
+    if (!model)
+        return error_memory(error, "looking for artefacts");
+    row->hole = fmax(deepest(b, &b->sets[i], model), opposite_artefact(a, row));
+    if (fabs(row->snr) < LEAST * row->hole)
+        row->flags |= SRCFIND_FLAG_ARTEFACT;
+    free(model);
+    return SRCFIND_OK;
+}
+
+/* Reads the pixels around the candidates, and finds their holes. */
+static enum srcfind_status find_holes(const struct artefacts *a, struct threads *threads,
+                                      struct error *error) {
+    struct batch b = {.all = a};
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t first = 0; status == SRCFIND_OK && first < a->n_candidates; first += b.n) {
+        status = list_batch(&b, first) ? run_pixels_read(a->image->pixels, b.sets, b.n, b.n_pixels,
+                                                         threads, &b.pixels, error)
+                                       : error_memory(error, "looking for artefacts");
+        if (status == SRCFIND_OK)
+            status = threads_try(threads, (int)b.n, find_hole, &b, error);
+    }
+    run_pixels_clear(&b.pixels);
+    free(b.runs);
+    free(b.sets);
+    return status;
+}
+
+enum srcfind_status artefacts_find(const struct artefact_image *image, struct srcfind_source *rows,
+                                   int64_t n, struct threads *threads, struct error *error) {
+    struct artefacts a = {.image = image, .rows = rows, .n = n};
+    const struct model_box box = {0, 0, image->width, image->height, MODEL_CELL};
+    enum srcfind_status status = SRCFIND_OK;
+    if (!find_candidates(&a, threads))
+        status = error_memory(error, "looking for artefacts");
+    else if (a.n_candidates > 0 && !is_too_wide(&a))
+        status = model_make(&a.model, image->gaussians, image->n_gaussians, &box)
+                     ? find_holes(&a, threads, error)
+                     : error_memory(error, "looking for artefacts");
+    model_clear(&a.model);
+    row_index_clear(&a.own);
+    row_index_clear(&a.opposite);
+    free(a.is_candidate);
+    free(a.candidates);
+    return status;
+}
