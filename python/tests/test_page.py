@@ -767,6 +767,32 @@ def test_sorting_and_filtering(searched, browser):
     assert has_no_errors(browser)
 
 
+def test_artefacts_can_be_hidden(tmp_path, searched, browser):
+    members = many(searched, 12)
+    for i in (2, 5):
+        members["sources"][i]["Flags"] |= 2048
+    show(browser, write(tmp_path, members))
+    everything = [source["Source_id"] for source in members["sources"]]
+    assert column(browser, "sources-sheet", "Source_id") == everything
+    assert "Hide 2 that may be artefacts" in texts(browser, ".controls label")
+    browser.execute_script("document.querySelector('.controls input[type=checkbox]').click()")
+    rest = [i for i in everything if i not in (everything[2], everything[5])]
+    assert column(browser, "sources-sheet", "Source_id") == rest
+    browser.find_element("css selector", "input[type=search]").send_keys("SNR > 0")
+    assert column(browser, "sources-sheet", "Source_id") == rest  # both conditions hold
+    browser.execute_script("document.querySelector('.controls input[type=checkbox]').click()")
+    assert column(browser, "sources-sheet", "Source_id") == everything
+    assert has_no_errors(browser)
+
+
+def test_no_artefacts_to_hide(tmp_path, searched, browser):
+    members = many(searched, 12)
+    for source in members["sources"]:
+        source["Flags"] &= ~2048
+    show(browser, write(tmp_path, members))
+    assert not any("artefacts" in text for text in texts(browser, ".controls label"))
+
+
 def card(browser):
     """The names and values on the card of the chosen source."""
     return dict(zip(texts(browser, ".card dt"), texts(browser, ".card dd")))
