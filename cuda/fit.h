@@ -18,9 +18,9 @@ int64_t fit_scratch_size(void);
 cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n);
 
 /* Pixels, jobs, `next` and scratches are in the device's memory. */
-cudaError_t launch_fits(const struct fit_frame *frame, const struct fit_pixel *pixels,
-                        struct fit_job *jobs, int64_t n_jobs, unsigned long long *next,
-                        void *scratches, int64_t n_scratches, cudaStream_t stream);
+cudaError_t launch_fits(const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n_jobs,
+                        unsigned long long *next, void *scratches, int64_t n_scratches,
+                        cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 /* The jobs of a call, and the device's buffer for them. */
 struct device_fit {
     struct cuda *cuda;
-    const struct fit_frame *frame;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n, first_pixel, n_pixels; /* pixels: those of the jobs, and any between */
@@ -57,7 +56,7 @@ static enum srcfind_status start(const struct device_fit *f, struct threads *thr
         code = copy_in(f->cuda, threads, f->device_pixels, f->pixels + f->first_pixel,
                        f->n_pixels * (int64_t)sizeof *f->pixels);
     if (!code)
-        code = launch_fits(f->frame, f->device_pixels - f->first_pixel, /* jobs count from there */
+        code = launch_fits(f->device_pixels - f->first_pixel, /* jobs count from there */
                            f->device_jobs, f->n, f->next, f->scratches, f->n_scratches,
                            f->cuda->stream);
     return cuda_check(f->cuda, code, "fitting sources", f->error);
@@ -90,7 +89,7 @@ static enum srcfind_status run(const struct device_fit *f, struct threads *threa
     enum srcfind_status status =
         large ? start(f, threads) : error_memory(f->error, "fitting sources");
     if (status == SRCFIND_OK) {
-        status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
+        status = cpu_fit(f->pixels, large, n_large, threads, f->error);
         const cudaError_t code =
             copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
         struct error second; /* if the host failed, its error is reported */
@@ -116,11 +115,10 @@ static void find_pixels(struct device_fit *f) {
     f->n_pixels = end - f->first_pixel;
 }
 
-enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                             struct threads *threads, struct error *error) {
-    struct device_fit f = {
-        .cuda = cuda, .frame = frame, .pixels = pixels, .jobs = jobs, .n = n, .error = error};
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error) {
+    struct device_fit f = {.cuda = cuda, .pixels = pixels, .jobs = jobs, .n = n, .error = error};
     if (n == 0)
         return SRCFIND_OK;
     find_pixels(&f);

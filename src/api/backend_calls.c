@@ -36,13 +36,12 @@ enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs
     return b->context->backend->gather(b->context->cuda, runs, b->threads, values, error);
 }
 
-enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
-                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                                struct threads *threads, struct error *error) {
+enum srcfind_status backend_fit(void *calls, const struct fit_pixel *pixels, struct fit_job *jobs,
+                                int64_t n, struct threads *threads, struct error *error) {
     const struct gpu_context *c = ((const struct backend_calls *)calls)->context;
     const enum srcfind_status status = threads_check(threads, error);
     if (status != SRCFIND_OK)
         return status;
-    return c ? c->backend->fit(c->cuda, frame, pixels, jobs, n, threads, error)
-             : cpu_fit(frame, pixels, jobs, n, threads, error);
+    return c ? c->backend->fit(c->cuda, pixels, jobs, n, threads, error)
+             : cpu_fit(pixels, jobs, n, threads, error);
 }

@@ -41,8 +41,7 @@ enum srcfind_status backend_gather(void *calls, const struct gathered_runs *runs
                                    struct error *error);
 
 /* Fits on the backend, with the same results on each. For a struct fitter. */
-enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
-                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                                struct threads *threads, struct error *error);
+enum srcfind_status backend_fit(void *calls, const struct fit_pixel *pixels, struct fit_job *jobs,
+                                int64_t n, struct threads *threads, struct error *error);
 
 #endif

@@ -27,7 +27,7 @@ enum fit_shapes {
     FIT_SHAPES_BEAM,   /* all */
 };
 
-/* The frame of all fits of an image: an offset (x, y) in pixels is u = ux x + uy y, v = vy y. */
+/* The frame of a fit: an offset (x, y) in pixels is u = ux x + uy y, v = vy y. */
 struct fit_frame {
     double ux, uy, vy;
     bool has_beam; /* else the unit circle is only a guess of a source's size */
@@ -62,6 +62,7 @@ static const struct fit_limits FIT_LIMITS = {50, 0.1};
 /* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are of the
  * island, and the others of its margin. */
 struct fit_job {
+    struct fit_frame frame;
     int64_t first;
     int32_t n_pixels, n_inside;
     double widest; /* bound of the widths, in beam sigmas: see fit_widest */

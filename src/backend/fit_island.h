@@ -485,8 +485,9 @@ FIT_FUNCTION bool fit_is_finite(const struct fit_set *set) {
 }
 
 /* Carries out a job. `arrays` has room for FIT_ARRAYS of its pixels, padded. */
-FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct fit_frame *frame,
-                             const struct fit_pixel *pixels, struct fit_job *job) {
+FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct fit_pixel *pixels,
+                             struct fit_job *job) {
+    const struct fit_frame *const frame = &job->frame;
     struct fit_space space, *const s = &space;
     s->memory = m;
     s->n = job->n_pixels;

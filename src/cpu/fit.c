@@ -7,7 +7,6 @@
 enum { JOBS_A_SHARE = 16, SHARES_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
 
 struct fit_shares {
-    const struct fit_frame *frame;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n, a_share;
@@ -25,16 +24,14 @@ static enum srcfind_status fit_share(void *context, int share, struct error *err
     if (!memory)
         return error_memory(error, "fitting sources");
     for (int64_t i = first; i < end; i++)
-        f->kernel(f->frame, f->pixels, &f->jobs[i], memory);
+        f->kernel(f->pixels, &f->jobs[i], memory);
     free(memory);
     return SRCFIND_OK;
 }
 
-enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
-                            struct fit_job *jobs, int64_t n, struct threads *threads,
-                            struct error *error) {
-    struct fit_shares f = {.frame = frame,
-                           .pixels = pixels,
+enum srcfind_status cpu_fit(const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                            struct threads *threads, struct error *error) {
+    struct fit_shares f = {.pixels = pixels,
                            .jobs = jobs,
                            .n = n,
                            .a_share = n / (SHARES_A_THREAD * threads_count(threads)),

@@ -7,8 +7,7 @@
 #include "common/threads.h"
 
 /* Carries out the jobs, whose pixels are in one array, and sets their results. */
-enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
-                            struct fit_job *jobs, int64_t n, struct threads *threads,
-                            struct error *error);
+enum srcfind_status cpu_fit(const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                            struct threads *threads, struct error *error);
 
 #endif

@@ -9,8 +9,7 @@
 size_t fit_memory_size(int64_t n_pixels);
 
 /* Carries out a job in such memory, aligned as malloc does. */
-typedef void fit_kernel(const struct fit_frame *frame, const struct fit_pixel *pixels,
-                        struct fit_job *job, void *memory);
+typedef void fit_kernel(const struct fit_pixel *pixels, struct fit_job *job, void *memory);
 
 fit_kernel fit_with_2, fit_with_4, fit_with_8;
 

@@ -68,9 +68,9 @@ enum srcfind_status cuda_smooth(struct cuda *cuda, const struct smoothing *smoot
                                 int64_t *n_samples, struct error *error);
 
 /* Carries out fits, as cpu_fit does. After an error the jobs are of no use. */
-enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                             struct threads *threads, struct error *error);
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error);
 
 /* The times of one round, in seconds: a plain read of an image in the device's memory, a copy of as
  * many bytes from pinned host memory, and a search of the image in the device's memory. */

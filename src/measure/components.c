@@ -333,12 +333,10 @@ static bool run_jobs(struct batch *b) {
     if (!grouped)
         return false;
     if (n > 0)
-        b->status =
-            sweeps_run(grouped, n, &b->setting->frame, b->jobs.pixels, f, b->threads, b->error);
+        b->status = sweeps_run(grouped, n, b->jobs.pixels, f, b->threads, b->error);
     if (b->status == SRCFIND_OK)
-        b->status =
-            f->fit(f->context, &b->setting->frame, b->jobs.pixels, b->jobs.job + b->jobs.n_large,
-                   b->jobs.n - b->jobs.n_large, b->threads, b->error);
+        b->status = f->fit(f->context, b->jobs.pixels, b->jobs.job + b->jobs.n_large,
+                           b->jobs.n - b->jobs.n_large, b->threads, b->error);
     free(grouped);
     return b->status == SRCFIND_OK;
 }

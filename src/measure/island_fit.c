@@ -116,7 +116,8 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
     for (int64_t k = 0; k < fit->parts.n; k++) {
         const struct fit_part *part = &fit->parts.part[k];
         struct fit_job *job = &jobs[k];
-        *job = (struct fit_job){.first = first + part->first_pixel,
+        *job = (struct fit_job){.frame = *frame,
+                                .first = first + part->first_pixel,
                                 .limits = fit_parts_effort(fit).limits,
                                 .only_free = fit->parts.n > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
@@ -178,13 +179,13 @@ static void add_other(void *context, int64_t i, double value) {
         a->others[i] += a->sign * value;
 }
 
-void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
-                              int64_t k, const struct fit_job *job, double sign) {
+void island_fit_add_to_others(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                              double sign) {
     const int64_t n_inside = fit->n_inside;
     struct addition inside = {fit->parts.part_of, k, sign, fit->others};
     struct addition margin = {fit->parts.part_of + n_inside, k, sign, fit->others + n_inside};
     for (int i = 0; i < job->set.n; i++) {
-        const struct gaussian g = gaussian_of_fit(frame, job->set.value[i], 1, 0, 0);
+        const struct gaussian g = gaussian_of_fit(&job->frame, job->set.value[i], 1, 0, 0);
         island_fit_for_each_pixel(&g, fit->pixels, n_inside, add_other, &inside);
         island_fit_for_each_pixel(&g, fit->pixels + n_inside, fit->n_pixels - n_inside, add_other,
                                   &margin);

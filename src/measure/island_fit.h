@@ -38,8 +38,8 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
                           int64_t first, struct fit_pixel *pixels, struct fit_job *jobs);
 
 /* Adds `sign` times the components of part k's job to `others` at the pixels of other parts. */
-void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
-                              int64_t k, const struct fit_job *job, double sign);
+void island_fit_add_to_others(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                              double sign);
 
 /* The largest change of a pixel of part k's job, in units of the rms, that island_fit_set_pixels
  * would make. */

@@ -21,7 +21,6 @@ static const double AGREED = 0.25; /* rms: parts that see no larger change agree
 struct colour_jobs {
     const struct grouped_island *islands;
     int64_t n;
-    const struct fit_frame *frame;
     struct fit_pixel *pixels;
     enum { FIRST_SWEEP, FREE_SWEEP, LAST_SWEEP } sweep;
     int32_t colour;
@@ -37,7 +36,7 @@ static void add_start(void *context, int i) {
     const struct colour_jobs *s = context;
     const struct grouped_island *island = &s->islands[i];
     for (int64_t k = 0; k < island->fit->parts.n; k++)
-        island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], 1);
+        island_fit_add_to_others(island->fit, k, &island->jobs[k], 1);
 }
 
 /* Sets the pixels of an island's parts of this colour, and whether they are due. */
@@ -79,9 +78,9 @@ static void take_results(void *context, int i) {
     for (int64_t k = 0; k < island->fit->parts.n; k++) {
         if (!s->is_due[s->first_part[i] + k])
             continue;
-        island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], -1);
+        island_fit_add_to_others(island->fit, k, &island->jobs[k], -1);
         island->jobs[k] = s->jobs[at++];
-        island_fit_add_to_others(island->fit, s->frame, k, &island->jobs[k], 1);
+        island_fit_add_to_others(island->fit, k, &island->jobs[k], 1);
     }
 }
 
@@ -100,8 +99,7 @@ static enum srcfind_status sweep(struct colour_jobs *s, const struct fitter *fit
         if (s->n_jobs == 0)
             continue;
         *n_fitted += s->n_jobs;
-        status =
-            fitter->fit(fitter->context, s->frame, s->pixels, s->jobs, s->n_jobs, threads, error);
+        status = fitter->fit(fitter->context, s->pixels, s->jobs, s->n_jobs, threads, error);
         if (status == SRCFIND_OK)
             threads_run(threads, (int)s->n, take_results, s);
     }
@@ -122,9 +120,8 @@ static enum srcfind_status sweep_all(struct colour_jobs *s, const struct fitter 
 }
 
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
-                               const struct fit_frame *frame, struct fit_pixel *pixels,
-                               const struct fitter *fitter, struct threads *threads,
-                               struct error *error) {
+                               struct fit_pixel *pixels, const struct fitter *fitter,
+                               struct threads *threads, struct error *error) {
     int64_t *const first_part = malloc((size_t)n * sizeof *first_part + 1);
     int64_t n_parts = 0;
     for (int64_t i = 0; first_part && i < n; i++) {
@@ -133,7 +130,6 @@ enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
     }
     struct colour_jobs s = {.islands = islands,
                             .n = n,
-                            .frame = frame,
                             .pixels = pixels,
                             .jobs = malloc((size_t)n_parts * sizeof *s.jobs + 1),
                             .first_part = first_part,

@@ -9,9 +9,8 @@
 
 /* Carries out fits: on the CPU (cpu_fit), or on a device. */
 struct fitter {
-    enum srcfind_status (*fit)(void *context, const struct fit_frame *frame,
-                               const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                               struct threads *threads, struct error *error);
+    enum srcfind_status (*fit)(void *context, const struct fit_pixel *pixels, struct fit_job *jobs,
+                               int64_t n, struct threads *threads, struct error *error);
     void *context;
 };
 
@@ -24,8 +23,7 @@ struct grouped_island {
 /* Fits the parts of n islands: freely until they agree, at most three times, and then once with all
  * steps. Sets the results of their jobs. Errors: memory, and those of the fitter. */
 enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
-                               const struct fit_frame *frame, struct fit_pixel *pixels,
-                               const struct fitter *fitter, struct threads *threads,
-                               struct error *error);
+                               struct fit_pixel *pixels, const struct fitter *fitter,
+                               struct threads *threads, struct error *error);
 
 #endif

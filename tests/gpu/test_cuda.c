@@ -179,9 +179,8 @@ static void check_picture(int kind, int width, int height, uint64_t seed, enum h
 
 /* --- fits --- */
 
-/* Jobs of one frame, and their pixels. */
+/* Jobs and their pixels. */
 struct fits {
-    struct fit_frame frame;
     struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n, n_pixels;
@@ -203,7 +202,6 @@ static struct fits make_fits(int64_t n, int side, uint64_t seed) {
         if (random_below(&r, 4) == 0)
             job->limits = (struct fit_limits){1 + random_below(&r, 40), 1e-3};
         f.n_pixels += job->n_pixels;
-        f.frame = scene.frame;
         fit_scene_free(&scene);
     }
     return f;
@@ -223,9 +221,9 @@ static struct fit_job *copy_jobs(const struct fits *f) {
 static void assert_same_fits(const struct fits *f) {
     struct fit_job *cpu = copy_jobs(f), *gpu = copy_jobs(f);
     struct error error = {""};
-    assert_int_equal(cpu_fit(&f->frame, f->pixels, cpu, f->n, unit_threads(4), &error), SRCFIND_OK);
+    assert_int_equal(cpu_fit(f->pixels, cpu, f->n, unit_threads(4), &error), SRCFIND_OK);
     const enum srcfind_status status =
-        cuda_fit(cuda, &f->frame, f->pixels, gpu, f->n, unit_threads(3), &error);
+        cuda_fit(cuda, f->pixels, gpu, f->n, unit_threads(3), &error);
     if (status != SRCFIND_OK)
         print_message("%s\n", error.text);
     assert_int_equal(status, SRCFIND_OK);
@@ -279,7 +277,7 @@ static void fits_in_little_memory(void **state) {
     }
     set_up(NULL);
     cuda->limit = 1 << 20;
-    assert_int_equal(cuda_fit(cuda, &f.frame, f.pixels, jobs, f.n, unit_threads(2), &error),
+    assert_int_equal(cuda_fit(cuda, f.pixels, jobs, f.n, unit_threads(2), &error),
                      SRCFIND_ERROR_DEVICE);
     assert_non_null(strstr(error.text, "memory"));
     cuda->limit = all_memory;
@@ -795,7 +793,7 @@ static void failing_fits(void **state) {
         assert_int_equal(cuda_open(0, 0, 1, UPLOADERS, &failing, &error), SRCFIND_OK);
         failing->failing_call = failing->calls + call;
         const enum srcfind_status status =
-            cuda_fit(failing, &f.frame, f.pixels, jobs, f.n, unit_threads(2), &error);
+            cuda_fit(failing, f.pixels, jobs, f.n, unit_threads(2), &error);
         const bool is_lost = failing->lost;
         cuda_close(failing);
         if (status == SRCFIND_OK) {

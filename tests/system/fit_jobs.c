@@ -45,18 +45,17 @@ static void write_result(const struct fit_job *job) {
 int main(void) {
     static const struct fit_limits tight = {200, 1e-12};
     struct threads *threads = threads_create(1);
-    struct fit_frame frame = {.has_beam = true};
-    struct fit_job job = {.limits = tight, .only_free = true};
+    struct fit_job job = {.frame.has_beam = true, .limits = tight, .only_free = true};
     enum srcfind_status status = threads ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
     struct error error;
     while (status == SRCFIND_OK &&
-           scanf("%lf %lf %lf %lf %" SCNd32 " %" SCNd32, &frame.ux, &frame.uy, &frame.vy,
-                 &job.widest, &job.set.n, &job.n_pixels) == 6) {
+           scanf("%lf %lf %lf %lf %" SCNd32 " %" SCNd32, &job.frame.ux, &job.frame.uy,
+                 &job.frame.vy, &job.widest, &job.set.n, &job.n_pixels) == 6) {
         struct fit_pixel *pixels = read_pixels(&job);
         if (!pixels)
             return 2;
         job.n_inside = job.n_pixels;
-        status = cpu_fit(&frame, pixels, &job, 1, threads, &error);
+        status = cpu_fit(pixels, &job, 1, threads, &error);
         write_result(&job);
         free(pixels);
     }

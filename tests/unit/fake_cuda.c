@@ -275,11 +275,11 @@ enum srcfind_status cuda_smooth(struct cuda *cuda, const struct smoothing *smoot
     return status == SRCFIND_OK ? keep(&cuda->searched, &of_samples, error) : status;
 }
 
-enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                             struct threads *threads, struct error *error) {
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error) {
     (void)cuda;
-    return cpu_fit(frame, pixels, jobs, n, threads, error);
+    return cpu_fit(pixels, jobs, n, threads, error);
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,

@@ -534,8 +534,8 @@ static void load(struct fit *f, const struct fit_frame *frame, const struct fit_
     weigh_all(f);
 }
 
-void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
-                struct fit_job *job) {
+void oracle_fit(const struct fit_pixel *pixels, struct fit_job *job) {
+    const struct fit_frame *const frame = &job->frame;
     const int n = job->n_pixels;
     struct fit *f = calloc(1, sizeof *f);
     struct fit_set set = job->set;

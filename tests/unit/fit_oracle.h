@@ -6,6 +6,6 @@
 #include "backend/fit.h"
 
 /* Carries out a job. */
-void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels, struct fit_job *job);
+void oracle_fit(const struct fit_pixel *pixels, struct fit_job *job);
 
 #endif

@@ -76,7 +76,7 @@ static enum place place_of(int x, int y, int width, int height, double radius) {
 static void add_pixels(struct fit_scene *scene, enum kind kind, int width, int height,
                        const struct source *sources, int n, struct random *r) {
     const double radius = (0.2 + 0.6 * random_unit(r)) * (width > height ? width : height);
-    const struct fit_frame *f = &scene->frame;
+    const struct fit_frame *f = &scene->job.frame;
     const int x0 = random_below(r, width), y0 = random_below(r, height);
     for (int pass = INSIDE; pass <= MARGIN; pass++) {
         for (int y = 0; y < height; y++)
@@ -102,13 +102,14 @@ static void add_starts(struct fit_scene *scene, int n, struct random *r) {
             best = p->value > best->value ? p : best;
         }
         const double c[FIT_PARAMETERS] = {fmax(best->value, 0.1),
-                                          scene->frame.ux * best->x + scene->frame.uy * best->y,
-                                          scene->frame.vy * best->y,
+                                          scene->job.frame.ux * best->x +
+                                              scene->job.frame.uy * best->y,
+                                          scene->job.frame.vy * best->y,
                                           1,
                                           0,
                                           1};
         memcpy(scene->job.set.value[i], c, sizeof c);
-        scene->job.set.is_free[i] = scene->frame.shapes != FIT_SHAPES_BEAM;
+        scene->job.set.is_free[i] = scene->job.frame.shapes != FIT_SHAPES_BEAM;
         scene->job.set.source[i] = i;
         scene->job.set.n = i + 1;
     }
@@ -119,14 +120,15 @@ struct fit_scene fit_scene_make(int kind, int side, struct random *r) {
     const int width = 1 + random_below(r, side), height = 1 + random_below(r, side);
     const double major = 2 + 5 * random_unit(r);
     struct fit_scene scene = {
-        .frame = frame_of_beam(major, major * (0.4 + 0.6 * random_unit(r)), 4 * random_unit(r)),
-        .job = {.first = random_below(r, 3),
+        .job = {.frame =
+                    frame_of_beam(major, major * (0.4 + 0.6 * random_unit(r)), 4 * random_unit(r)),
+                .first = random_below(r, 3),
                 .limits = FIT_LIMITS,
                 .only_free = random_below(r, 6) == 0}};
     struct source sources[2 * FIT_GROUP];
-    scene.frame.has_beam = random_below(r, 5) > 0;
+    scene.job.frame.has_beam = random_below(r, 5) > 0;
     for (int i = 0; i < n; i++) {
-        sources[i] = random_source(kind, &scene.frame, side, r);
+        sources[i] = random_source(kind, &scene.job.frame, side, r);
         if (kind == PAIRS && i % 2) {
             sources[i] = sources[i - 1];
             sources[i].u += 1 + 2 * random_unit(r);
@@ -135,9 +137,9 @@ struct fit_scene fit_scene_make(int kind, int side, struct random *r) {
     scene.pixels = calloc((size_t)(width * height) + 3, sizeof *scene.pixels);
     add_pixels(&scene, kind, kind == FEW && width > 4 ? 4 : width,
                kind == FEW && height > 4 ? 4 : height, sources, n, r);
-    scene.frame.shapes = (enum fit_shapes)random_below(r, 3);
+    scene.job.frame.shapes = (enum fit_shapes)random_below(r, 3);
     add_starts(&scene, kind == PAIRS ? (n + 1) / 2 : n, r);
-    scene.job.widest = fit_widest(scene.frame.ux * width, scene.frame.vy * height);
+    scene.job.widest = fit_widest(scene.job.frame.ux * width, scene.job.frame.vy * height);
     return scene;
 }
 

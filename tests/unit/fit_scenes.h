@@ -5,9 +5,8 @@
 #include "backend/fit.h"
 #include "pictures.h"
 
-/* A fit, its pixels, and the frame. */
+/* A fit and its pixels. */
 struct fit_scene {
-    struct fit_frame frame;
     struct fit_job job;
     struct fit_pixel *pixels;
 };

@@ -31,7 +31,7 @@ static int list_kernels(fit_kernel **kernels) {
 static struct fit_job run(fit_kernel *kernel, const struct fit_scene *scene) {
     void *memory = malloc(fit_memory_size(scene->job.n_pixels));
     struct fit_job job = scene->job;
-    kernel(&scene->frame, scene->pixels, &job, memory);
+    kernel(scene->pixels, &job, memory);
     free(memory);
     return job;
 }
@@ -76,7 +76,8 @@ static double chi2_of(const struct fit_scene *s, const struct fit_job *job) {
     double chi2 = 0;
     for (int i = 0; i < job->n_pixels; i++) {
         const struct fit_pixel *p = &s->pixels[job->first + i];
-        const double u = s->frame.ux * p->x + s->frame.uy * p->y, v = s->frame.vy * p->y;
+        const double u = s->job.frame.ux * p->x + s->job.frame.uy * p->y,
+                     v = s->job.frame.vy * p->y;
         double rest = p->value;
         for (int k = 0; k < job->set.n; k++) {
             const double *c = job->set.value[k], du = u - c[FIT_U], dv = v - c[FIT_V];
@@ -91,7 +92,7 @@ static double chi2_of(const struct fit_scene *s, const struct fit_job *job) {
 /* What is reported leaves at most 20 beams a component more than the free fit does, but for
  * rounding errors of values like 1e30. */
 static void check_chi2(const struct fit_scene *scene, const struct fit_job *result) {
-    const double beam = 2 * M_PI / (scene->frame.ux * scene->frame.vy);
+    const double beam = 2 * M_PI / (scene->job.frame.ux * scene->job.frame.vy);
     const struct fit_job nothing = {.first = scene->job.first, .n_pixels = scene->job.n_pixels};
     struct fit_scene free_fit = *scene;
     free_fit.job.only_free = true;
@@ -105,7 +106,7 @@ static void check(const struct fit_scene *scene) {
     fit_kernel *kernels[3];
     const int n = list_kernels(kernels);
     struct fit_job expected = scene->job;
-    oracle_fit(&scene->frame, scene->pixels, &expected);
+    oracle_fit(scene->pixels, &expected);
     check_finite(&expected);
     check_chi2(scene, &expected);
     count_result(&scene->job, &expected);
@@ -148,8 +149,8 @@ static void most_pixels(void **state) {
     struct random r = {2};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct fit_scene scene = {.frame = frame_of_beam(60, 40, 1),
-                                  .job = {.n_inside = 50000, .limits = few}};
+        struct fit_scene scene = {
+            .job = {.frame = frame_of_beam(60, 40, 1), .n_inside = 50000, .limits = few}};
         scene.pixels = malloc(FIT_MOST_PIXELS * sizeof *scene.pixels);
         for (int k = 0; k < FIT_MOST_PIXELS - i; k++) {
             const int x = k % SIDE - 120, y = k / SIDE - 110;
@@ -163,7 +164,7 @@ static void most_pixels(void **state) {
             scene.job.set.source[k] = k;
             scene.job.set.n = k + 1;
         }
-        scene.job.widest = fit_widest(scene.frame.ux * SIDE, scene.frame.vy * SIDE);
+        scene.job.widest = fit_widest(scene.job.frame.ux * SIDE, scene.job.frame.vy * SIDE);
         check(&scene);
         fit_scene_free(&scene);
     }
@@ -176,7 +177,6 @@ static void many_jobs(void **state) {
     struct random r = {3};
     struct fit_pixel *pixels = NULL;
     int64_t n = 0;
-    const struct fit_frame frame = frame_of_beam(4, 3, 0.5);
     struct error error;
     (void)state;
     for (int i = 0; i < JOBS; i++) {
@@ -191,12 +191,12 @@ static void many_jobs(void **state) {
     }
     memcpy(expected, jobs, sizeof jobs);
     for (int i = 0; i < JOBS; i++)
-        oracle_fit(&frame, pixels, &expected[i]);
+        oracle_fit(pixels, &expected[i]);
     for (int threads = 0; threads < 8; threads++) {
         memcpy(now, jobs, sizeof jobs);
-        assert_int_equal(cpu_fit(&frame, pixels, now, threads ? JOBS : 0,
-                                 unit_threads(threads ? threads : 1), &error),
-                         SRCFIND_OK);
+        assert_int_equal(
+            cpu_fit(pixels, now, threads ? JOBS : 0, unit_threads(threads ? threads : 1), &error),
+            SRCFIND_OK);
         assert_memory_equal(now, threads ? expected : jobs, sizeof now);
     }
     free(pixels);
@@ -219,7 +219,7 @@ static struct tensor_form { double xx, xy, yy; } form_of(const struct truth *t) 
  * > top are left out. */
 static struct fit_scene scene_of(const struct truth *t, int n, double cut, int right, int top) {
     enum { REACH = 40 };
-    struct fit_scene scene = {.frame = frame_of_beam(5, 4, 0.7), .job = {.limits = TIGHT}};
+    struct fit_scene scene = {.job = {.frame = frame_of_beam(5, 4, 0.7), .limits = TIGHT}};
     double least_x = 0, least_y = 0, most_x = 0, most_y = 0;
     scene.pixels = calloc((2 * REACH + 1) * (2 * REACH + 1), sizeof *scene.pixels);
     for (int pass = 0; pass < 2; pass++)
@@ -242,15 +242,15 @@ static struct fit_scene scene_of(const struct truth *t, int n, double cut, int r
                 most_x = fmax(x, most_x);
                 most_y = fmax(y, most_y);
             }
-    scene.job.widest =
-        fit_widest(scene.frame.ux * (most_x - least_x) + scene.frame.uy * (most_y - least_y),
-                   scene.frame.vy * (most_y - least_y));
+    scene.job.widest = fit_widest(scene.job.frame.ux * (most_x - least_x) +
+                                      scene.job.frame.uy * (most_y - least_y),
+                                  scene.job.frame.vy * (most_y - least_y));
     return scene;
 }
 
 static void add_start(struct fit_scene *s, double peak, int x, int y) {
     const double c[FIT_PARAMETERS] = {
-        peak, s->frame.ux * x + s->frame.uy * y, s->frame.vy * y, 1, 0, 1};
+        peak, s->job.frame.ux * x + s->job.frame.uy * y, s->job.frame.vy * y, 1, 0, 1};
     memcpy(s->job.set.value[s->job.set.n], c, sizeof c);
     s->job.set.source[s->job.set.n] = s->job.set.n;
     s->job.set.is_free[s->job.set.n++] = true;
@@ -265,7 +265,7 @@ static void assert_near(double value, double expected, double tolerance) {
 static void assert_is(const struct fit_scene *s, const struct fit_job *job, int k,
                       const struct truth *t) {
     const double *c = job->set.value[k];
-    const struct fit_frame *f = &s->frame;
+    const struct fit_frame *f = &s->job.frame;
     const double y = c[FIT_V] / f->vy, x = (c[FIT_U] - f->uy * y) / f->ux;
     const struct tensor_form form = form_of(t);
     assert_near(c[FIT_PEAK], t->peak, 1e-6 * t->peak);
@@ -317,7 +317,7 @@ static void beam_shape(void **state) {
     const struct fit_job first = run(fit_with_2, &s);
     assert_int_equal(first.set.is_free[0], 1);
     assert_is(&s, &first, 0, &beam);
-    s.job.only_free = s.frame.has_beam = false;
+    s.job.only_free = s.job.frame.has_beam = false;
     const struct fit_job without = run(fit_with_2, &s);
     assert_int_equal(without.set.is_free[0], 1);
     assert_is(&s, &without, 0, &beam);
@@ -340,7 +340,7 @@ static void chosen_shapes(void **state) {
     struct fit_scene s = scene_of(both, 2, 2, 40, 40);
     add_start(&s, both[0].peak, 0, 0);
     for (int shapes = FIT_SHAPES_CHOSEN; shapes <= FIT_SHAPES_BEAM; shapes++) {
-        s.frame.shapes = (enum fit_shapes)shapes;
+        s.job.frame.shapes = (enum fit_shapes)shapes;
         s.job.set.is_free[0] = shapes != FIT_SHAPES_BEAM;
         const struct fit_job job = run(fit_with_2, &s);
         assert_int_equal(job.set.n, 2);
@@ -417,9 +417,9 @@ static void two_points(void **state) {
                 add_start(&s, both[1].peak, (int)rint(both[1].x), (int)rint(both[1].y));
             const struct fit_job job = run(fit_with_2, &s);
             assert_int_equal(job.set.n, 2);
-            const double first = s.frame.ux * both[0].x + s.frame.uy * both[0].y;
+            const double first = s.job.frame.ux * both[0].x + s.job.frame.uy * both[0].y;
             const int k = fabs(job.set.value[0][FIT_U] - first) +
-                              fabs(job.set.value[0][FIT_V] - s.frame.vy * both[0].y) >
+                              fabs(job.set.value[0][FIT_V] - s.job.frame.vy * both[0].y) >
                           1;
             assert_is(&s, &job, k, &both[0]);
             assert_is(&s, &job, 1 - k, &both[1]);
@@ -556,7 +556,7 @@ static void plateau(void **state) {
     for (int i = 0; i < job.set.n; i++) {
         const double *c = job.set.value[i];
         fitted += c[FIT_PEAK] * 2 * M_PI / sqrt(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q]) /
-                  (s.frame.ux * s.frame.vy);
+                  (s.job.frame.ux * s.job.frame.vy);
     }
     assert_near(fitted, flux, flux / 6);
     fit_scene_free(&s);

@@ -247,11 +247,11 @@ static void check_peaks(const struct scene *s, const struct deblended *more, dou
     }
 }
 
-static enum srcfind_status fit_jobs(void *context, const struct fit_frame *frame,
-                                    const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                                    struct threads *threads, struct error *error) {
+static enum srcfind_status fit_jobs(void *context, const struct fit_pixel *pixels,
+                                    struct fit_job *jobs, int64_t n, struct threads *threads,
+                                    struct error *error) {
     (void)context;
-    return cpu_fit(frame, pixels, jobs, n, threads, error);
+    return cpu_fit(pixels, jobs, n, threads, error);
 }
 
 static struct fit_job *run(const struct island_fit *fit) {
@@ -262,9 +262,9 @@ static struct fit_job *run(const struct island_fit *fit) {
     struct error error;
     island_fit_make_jobs(fit, &FRAME, 0, pixels, jobs);
     if (fit->parts.n > 1)
-        assert_int_equal(sweeps_run(&island, 1, &FRAME, pixels, &fitter, NULL, &error), SRCFIND_OK);
+        assert_int_equal(sweeps_run(&island, 1, pixels, &fitter, NULL, &error), SRCFIND_OK);
     else
-        assert_int_equal(cpu_fit(&FRAME, pixels, jobs, 1, NULL, &error), SRCFIND_OK);
+        assert_int_equal(cpu_fit(pixels, jobs, 1, NULL, &error), SRCFIND_OK);
     free(pixels);
     return jobs;
 }

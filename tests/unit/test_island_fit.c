@@ -116,11 +116,11 @@ static bool touch(const struct island_fit *fit, int64_t a, int64_t b) {
     return false;
 }
 
-static enum srcfind_status fit_jobs(void *context, const struct fit_frame *frame,
-                                    const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                                    struct threads *threads, struct error *error) {
+static enum srcfind_status fit_jobs(void *context, const struct fit_pixel *pixels,
+                                    struct fit_job *jobs, int64_t n, struct threads *threads,
+                                    struct error *error) {
     *(int64_t *)context += n;
-    return cpu_fit(frame, pixels, jobs, n, threads, error);
+    return cpu_fit(pixels, jobs, n, threads, error);
 }
 
 /* A bar, which its peaks do not describe: its pixels are fitted as well at the seams between groups
@@ -151,7 +151,7 @@ static void seams(void **state) {
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
     const struct grouped_island island = {&fit, jobs};
-    assert_int_equal(sweeps_run(&island, 1, &frame, pixels, &fitter, NULL, &error), SRCFIND_OK);
+    assert_int_equal(sweeps_run(&island, 1, pixels, &fitter, NULL, &error), SRCFIND_OK);
     assert_in_range(n_fits, 2 * fit.parts.n + 1, 4 * fit.parts.n); /* some see no change */
     assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
     print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.parts.n,
@@ -263,7 +263,7 @@ static void crowd_fit(struct crowd *c, uint64_t seed, int how) {
     c->pixels = calloc((size_t)c->fit.n_pixels, sizeof *c->pixels);
     island_fit_make_jobs(&c->fit, &frame, 0, c->pixels, c->jobs);
     const struct grouped_island island = {&c->fit, c->jobs};
-    assert_int_equal(sweeps_run(&island, 1, &frame, c->pixels, &fitter, NULL, &error), SRCFIND_OK);
+    assert_int_equal(sweeps_run(&island, 1, c->pixels, &fitter, NULL, &error), SRCFIND_OK);
 }
 
 static void crowd_free(struct crowd *c) {
