@@ -192,11 +192,12 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
 static struct component_setting component_setting_of(const struct view *view,
                                                      const struct options *o,
                                                      const struct fit_frame *frame) {
-    const struct fit_frame effective = grid_frame(view->grid, frame, 1);
     return (struct component_setting){
         .detection = &view->detection,
         .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
-        .frame = effective,
+        .of_image = *frame,
+        .psf = setting_psf(view, frame),
+        .grid = view->grid,
         .noise = &view->correlation,
         .group_tolerance = options_group(o),
         .correlated = setting_correlated(view->metadata, frame, view->grid)};

@@ -148,7 +148,7 @@ static enum srcfind_status fill_sky(const struct at_work *m, int64_t first, int 
             .x_highest = NAN,
             .y_highest = NAN};
     const enum srcfind_status status = world_columns_fill(
-        view->image->wcs, view->metadata, &m->forced.beam, n, shapes, rows + first, error);
+        view->image->wcs, view->metadata, &m->forced.psf, n, shapes, rows + first, error);
     for (int64_t i = first; p->celestial && i < first + n; i++) {
         rows[i].lon = p->x[m->entry[i]];
         rows[i].lat = p->y[m->entry[i]];

@@ -44,6 +44,7 @@ struct firsts {
 
 /* An island of the batch. */
 struct item {
+    struct fit_frame frame; /* its unit circle is a point at the island's highest pixel */
     struct island_pixels pixels;
     struct island_pixels detected; /* the same pixels, where the island was found */
     struct deblended deblended;
@@ -123,21 +124,29 @@ static double count_in_box(const struct island *island, double margin) {
     return (island->x_max - island->x_min + more) * (island->y_max - island->y_min + more);
 }
 
+/* The frame in which an island is fitted. */
+static struct fit_frame frame_at(const struct component_setting *d, const struct island *island) {
+    return psf_frame(&d->psf, d->grid, &d->of_image, (double)island->x_peak,
+                     (double)island->y_peak);
+}
+
 /* The width of an island's margin, in pixels. Around islands that could not be fitted in one part
  * with a wide margin, though without it, the margin stays narrow. */
-static double margin_of(const struct component_setting *setting, const struct island *island) {
-    const double narrow = beam_frame_margin(&setting->frame, 0);
-    const double wide = fmin(beam_frame_margin(&setting->frame, island->n_pixels), MARGIN_MOST);
+static double margin_of(const struct fit_frame *frame, const struct island *island) {
+    const double narrow = beam_frame_margin(frame, 0);
+    const double wide = fmin(beam_frame_margin(frame, island->n_pixels), MARGIN_MOST);
     const bool has_room = count_in_box(island, wide) <= FIT_MOST_PIXELS;
     return has_room || island->n_pixels > FIT_MOST_PIXELS ? wide : fmin(narrow, MARGIN_MOST);
 }
 
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
-    const struct pixel_source *source = b->setting->measure->source;
+    const struct component_setting *d = b->setting;
+    const struct pixel_source *source = d->measure->source;
+    item->frame = frame_at(d, &s->islands[island]);
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island],
-                       margin_of(b->setting, &s->islands[island]), source->width, source->height,
+                       margin_of(&item->frame, &s->islands[island]), source->width, source->height,
                        arena_of(b, item), &item->margin);
 }
 
@@ -242,8 +251,7 @@ static bool make_second_fit(struct batch *b, struct item *item, int64_t island) 
     if (!item->is_due)
         return true;
     item->is_second = true;
-    if (!flux_check_add_peaks(&item->fit, &b->setting->frame, arena_of(b, item), &item->more,
-                              &widest) ||
+    if (!flux_check_add_peaks(&item->fit, &item->frame, arena_of(b, item), &item->more, &widest) ||
         !start_fit(b, item, &item->more))
         return false;
     item->fit.widest = widest;
@@ -253,7 +261,7 @@ static bool make_second_fit(struct batch *b, struct item *item, int64_t island) 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     if (item->is_due)
-        island_fit_make_jobs(&item->fit, &b->setting->frame, item->first.pixel, b->jobs.pixels,
+        island_fit_make_jobs(&item->fit, &item->frame, item->first.pixel, b->jobs.pixels,
                              b->jobs.job + item->first.job);
     return true;
 }
@@ -283,16 +291,16 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     struct fit_job *jobs = b->jobs.job + item->first.job;
     if (!item->is_due)
         return true;
-    const bool is_changed = flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
+    const bool is_changed = flux_check_drop_unsupported(&item->fit, &item->frame, jobs);
     const bool holds =
-        is_cut(b, item, island) || flux_check_holds(&check, &item->fit, &d->frame, jobs);
+        is_cut(b, item, island) || flux_check_holds(&check, &item->fit, &item->frame, jobs);
     item->is_due = !holds || (is_changed && !item->is_second);
     if (item->is_due && !item->is_second)
         return true;
     for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
         jobs[k].is_fitted = false;
-    return island_fit_finish(&item->fit, &d->frame, jobs, arena_of(b, item), &item->fitted) &&
-           grouped_sources_make(&item->fit, &d->frame, d->noise, jobs, &item->fitted, &rule,
+    return island_fit_finish(&item->fit, &item->frame, jobs, arena_of(b, item), &item->fitted) &&
+           grouped_sources_make(&item->fit, &item->frame, d->noise, jobs, &item->fitted, &rule,
                                 arena_of(b, item), &item->grouped);
 }
 
@@ -594,7 +602,8 @@ static void clear_batch(struct batch *b) {
 static double count_pixels(const struct component_setting *d, const struct island *island) {
     if (!d->fitter)
         return (double)island->n_pixels;
-    return count_in_box(island, margin_of(d, island));
+    const struct fit_frame frame = frame_at(d, island);
+    return count_in_box(island, margin_of(&frame, island));
 }
 
 int64_t components_batch_first(const struct component_setting *setting,

@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "measure/composite.h"
+#include "measure/psf.h"
 #include "measure/sweeps.h"
 
 /* A source of an island. */
@@ -43,7 +44,9 @@ struct component_setting {
     const struct detection *detection;
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
-    struct fit_frame frame;
+    struct fit_frame of_image;   /* whose unit circle is the beam, in pixels of the image */
+    struct psf psf;              /* its nodes belong to the caller */
+    const struct grid *grid;
     const struct correlation *noise; /* of the measured image */
     double group_tolerance;          /* see group.h */
     double correlated;               /* see flux_check.h */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/arrays.h"
-#include "measure/beam_frame.h"
+#include "measure/setting.h"
 
 static const char MEASURING[] = "measuring at given positions";
 
@@ -16,7 +16,7 @@ bool forced_is_inside(const struct pixel_source *image, double x, double y) {
 enum srcfind_status forced_begin(struct forced *f, struct error *error) {
     static const struct tensor none = {NAN, NAN, NAN};
     const struct pixel_source *image = f->pixels->source;
-    f->beam = f->frame ? beam_frame_moments(f->frame) : (struct tensor){0, 0, 0};
+    f->psf = f->frame ? setting_psf(f->view, f->frame) : (struct psf){0};
     f->moments = arrays_allocate(f->n, sizeof *f->moments);
     f->places = arrays_allocate(f->n, sizeof *f->places);
     f->known = arrays_allocate(f->n, sizeof *f->known);
@@ -27,11 +27,11 @@ enum srcfind_status forced_begin(struct forced *f, struct error *error) {
         f->moments[i] = none;
     enum srcfind_status status = SRCFIND_OK;
     if (f->frame)
-        status = held_shapes_moments(f->view->image->wcs, f->view->metadata, &f->beam, f->n,
+        status = held_shapes_moments(f->view->image->wcs, f->view->metadata, &f->psf, f->n,
                                      f->positions, f->moments, error);
     if (status != SRCFIND_OK)
         return status;
-    const double widest = place_widest(&f->beam, image->width, image->height);
+    const double widest = place_widest(&f->psf.beam, image->width, image->height);
     for (int64_t i = 0; i < f->n; i++)
         if (forced_is_inside(image, f->positions[i].x, f->positions[i].y))
             f->places[f->n_places++] = place_make(f->positions[i].x, f->positions[i].y,
@@ -49,8 +49,7 @@ enum srcfind_status forced_fit(struct forced *f, struct threads *threads, struct
 }
 
 double forced_area(const struct forced *f, int64_t i) {
-    const double ratio = tensor_determinant(&f->moments[i]) / tensor_determinant(&f->beam);
-    return f->view->metadata->beam_pixels * sqrt(ratio);
+    return f->view->metadata->beam_pixels * psf_area(&f->psf, &f->moments[i]);
 }
 
 void forced_clear(struct forced *f) {

@@ -17,7 +17,7 @@ struct forced {
     const struct forced_position *positions;
     int64_t n;
 
-    struct tensor beam;     /* second moments, pixels^2; 0 without a frame */
+    struct psf psf;         /* of the view; the beam's moments are 0 without a frame */
     struct tensor *moments; /* of the shape at each position; NaN: none */
     struct place *places;   /* of positions in the image; `row` is the position's index */
     int64_t n_places;
@@ -35,7 +35,7 @@ enum srcfind_status forced_begin(struct forced *forced, struct error *error);
 /* Sorts the places, and fits their amplitudes by linear least squares: see places.h. */
 enum srcfind_status forced_fit(struct forced *forced, struct threads *threads, struct error *error);
 
-/* The area of the shape at position i, convolved with the beam, in pixels. */
+/* The area of the shape at position i, convolved with the point-spread function, in pixels. */
 double forced_area(const struct forced *forced, int64_t i);
 
 void forced_clear(struct forced *forced);

@@ -33,20 +33,21 @@ struct srcfind_beam held_shape_intrinsic(const struct position_shape *shape) {
                                  angle < 180 ? angle : angle - 180};
 }
 
-/* The moments of a shape convolved with the beam or, without a Jacobian, of the beam. They are not
- * finite for an absurdly wide shape. */
-static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *intrinsic,
+/* The moments of a shape convolved with those of a point or, without a Jacobian, of the point. They
+ * are not finite for an absurdly wide shape. */
+static struct tensor convolve(const struct tensor *point, const struct srcfind_beam *intrinsic,
                               const struct jacobian *jacobian) {
     const struct tensor on_sky = moments_of(intrinsic);
     const struct jacobian to_pixels = jacobian_inverse(jacobian);
     const struct tensor t = jacobian_apply(&to_pixels, &on_sky);
     const bool is_known = isfinite(to_pixels.east_x) && isfinite(to_pixels.east_y) &&
                           isfinite(to_pixels.north_x) && isfinite(to_pixels.north_y);
-    return is_known ? (struct tensor){beam->xx + t.xx, beam->yy + t.yy, beam->xy + t.xy} : *beam;
+    return is_known ? (struct tensor){point->xx + t.xx, point->yy + t.yy, point->xy + t.xy}
+                    : *point;
 }
 
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
-                                        const struct tensor *beam, int64_t n,
+                                        const struct psf *psf, int64_t n,
                                         const struct forced_position *positions,
                                         struct tensor *moments, struct error *error) {
     enum { POINTS = JACOBIAN_POINTS, AT_ONCE = 128 };
@@ -58,7 +59,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
     for (int64_t i = 0; status == SRCFIND_OK && i < n;) {
         int n_wide = 0;
         for (; i < n && n_wide < AT_ONCE; i++) {
-            moments[i] = *beam;
+            moments[i] = psf_at(psf, positions[i].x, positions[i].y);
             if (positions[i].intrinsic.major > 0)
                 wide[n_wide++] = i;
         }
@@ -70,7 +71,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
             status = wcs_positions(wcs, POINTS * n_wide, at_x, at_y, lon, lat, error);
         for (int k = 0; status == SRCFIND_OK && k < n_wide; k++) {
             const struct jacobian j = jacobian_of(lon + POINTS * k, lat + POINTS * k, step);
-            moments[wide[k]] = convolve(beam, &positions[wide[k]].intrinsic, &j);
+            moments[wide[k]] = convolve(&moments[wide[k]], &positions[wide[k]].intrinsic, &j);
         }
     }
     return status;

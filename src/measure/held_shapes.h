@@ -5,6 +5,7 @@
 #include "input/position_shapes.h"
 #include "input/wcs.h"
 #include "measure/jacobian.h"
+#include "measure/psf.h"
 
 /* A position in pixels, and the shape that is held there, without the beam: FWHM and position angle
  * in degrees; 0: a point. */
@@ -17,10 +18,10 @@ struct forced_position {
 struct srcfind_beam held_shape_intrinsic(const struct position_shape *shape);
 
 /* Sets the second moments, in pixels^2, of the shapes at n positions, each convolved with the
- * image's beam. A point, and a shape where the sky has no scale, get the beam's. Moments are not
- * finite if a shape is too wide for numbers. Errors: of WCSLIB or memory. */
+ * point-spread function there. A point, and a shape where the sky has no scale, get that. Moments
+ * are not finite if a shape is too wide for numbers. Errors: of WCSLIB or memory. */
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
-                                        const struct tensor *beam, int64_t n,
+                                        const struct psf *psf, int64_t n,
                                         const struct forced_position *positions,
                                         struct tensor *moments, struct error *error);
 

@@ -242,6 +242,11 @@ static struct shape_error shape_error_of(const struct fit_errors *e, double rms)
                                 .minor_mixed = e->shape[1][2] * square};
 }
 
+/* The frame of fits at a Gaussian. */
+static struct fit_frame frame_at(const struct component_gaussian *g, const struct setting *s) {
+    return psf_frame(&s->psf, &s->grid, &s->of_image, g->gaussian.x, g->gaussian.y);
+}
+
 /* The errors of a Gaussian that follow from the pixels of its fit. */
 static struct fit_uncertainty uncertainty_by_pixels(const struct component_gaussian *g, double rms,
                                                     const struct setting *s) {
@@ -254,7 +259,8 @@ static struct fit_uncertainty uncertainty_by_pixels(const struct component_gauss
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             e_area += by[a] * by[b] * e->shape[a][b];
-    const double area = s->frame.ux * s->frame.vy / sqrt(form);
+    const struct fit_frame frame = frame_at(g, s);
+    const double area = frame.ux * frame.vy / sqrt(form);
     return (struct fit_uncertainty){
         .position = {e->position.xx * square, e->position.yy * square, e->position.xy * square},
         .relative_peak = e->peak * rms / g->gaussian.peak,
@@ -268,9 +274,11 @@ static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g,
                                              const struct setting *s) {
     if (g->has_errors)
         return uncertainty_by_pixels(g, rms, s);
+    const struct fit_frame frame = frame_at(g, s);
     const struct fit_uncertainty of_one =
-        g->has_beam_shape ? s->of_point
-                          : fit_uncertainty_of(&g->gaussian, &s->frame, s->correlation, false);
+        g->has_beam_shape && s->psf.n_x == 0
+            ? s->of_point
+            : fit_uncertainty_of(&g->gaussian, &frame, s->correlation, g->has_beam_shape);
     return fit_uncertainty_at(&of_one, g->gaussian.peak / rms);
 }
 
@@ -408,7 +416,6 @@ struct worker {
 
 struct measurer {
     struct setting setting;
-    struct tensor beam; /* its second moments, pixels^2 */
     const struct srcfind_image *metadata;
     struct threads *threads;
     int n_workers;
@@ -505,11 +512,11 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
         measure_row(b, k, shape);
         scale_row(&b->measurer->setting, &b->rows[k], shape);
         add_position_error(&b->measurer->setting, &b->rows[k], shape);
-        setting_size_in_pixels(&b->measurer->beam, &shape->second, &b->rows[k]);
+        setting_size_in_pixels(&b->measurer->setting.psf.beam, &shape->second, &b->rows[k]);
     }
     if (w->wcs)
-        return world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam, end - first,
-                                  w->shapes, b->rows + first, error);
+        return world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->setting.psf,
+                                  end - first, w->shapes, b->rows + first, error);
     world_columns_in_pixels(end - first, w->shapes, b->rows + first);
     return SRCFIND_OK;
 }
@@ -544,7 +551,6 @@ struct measurer *measurer_make(const struct view *view, const struct fit_frame *
     if (!m)
         return NULL;
     *m = (struct measurer){.setting = setting_make(view, frame),
-                           .beam = beam_frame_moments(frame),
                            .metadata = view->metadata,
                            .threads = threads,
                            .n_workers = threads_shares(threads, n, BLOCK / 4)};

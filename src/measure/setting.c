@@ -19,6 +19,10 @@ double setting_to_flux(const struct image *image, const struct srcfind_image *me
                                                                      : per_pixel;
 }
 
+struct psf setting_psf(const struct view *view, const struct fit_frame *frame) {
+    return view->psf ? *view->psf : (struct psf){.beam = beam_frame_moments(frame)};
+}
+
 struct setting setting_make(const struct view *view, const struct fit_frame *frame) {
     const struct image *image = view->image;
     const struct srcfind_image *metadata = view->metadata;
@@ -31,6 +35,8 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
         .point = area_of_beam(metadata, frame, grid, 1),
         .to_flux = setting_to_flux(image, metadata) * (double)(grid->step * grid->step),
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
+        .of_image = *frame,
+        .psf = setting_psf(view, frame),
         .frame = grid_frame(grid, frame, 1),
         .correlation = &view->correlation,
         .grid = *grid,

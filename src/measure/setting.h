@@ -15,12 +15,17 @@ struct setting {
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
     double position_error;                 /* added to errors, in pixels of the image */
-    struct fit_frame frame;                /* of fits: its unit circle is the effective beam */
+    struct fit_frame of_image;             /* its unit circle is the beam */
+    struct psf psf;                        /* its nodes belong to the view */
     const struct correlation *correlation; /* of the noise */
-    struct fit_uncertainty of_point;       /* of a fit with the beam's shape and a peak of 1 rms */
+    struct fit_frame frame;                /* of fits: its unit circle is the effective beam */
+    struct fit_uncertainty of_point;       /* of a fit with its shape and a peak of 1 rms */
     struct grid grid; /* what the pixels are: of the image, or samples of a scale */
     double per_beam;  /* values of the map's unit times this are per effective beam */
 };
+
+/* The point-spread function of a view; the nodes belong to the view. */
+struct psf setting_psf(const struct view *view, const struct fit_frame *frame);
 
 /* frame: of fits in the image, see beam_frame.h. The view, which has its noise, must outlive the
  * setting. */

@@ -8,6 +8,7 @@
 #include "input/image.h"
 #include "measure/correlation.h"
 #include "measure/grid.h"
+#include "measure/psf.h"
 
 struct view {
     const struct pixel_source *source;     /* NaN where the pixel is blank in any of the images */
@@ -18,6 +19,7 @@ struct view {
     const struct grid *grid;               /* where the pixels are in the image */
     struct detection detection;            /* how noise and islands are found */
     struct detection_result result;        /* the noise; islands until rows are made of them */
+    const struct psf *psf;                 /* of the image; NULL: the beam everywhere */
     double position_error;                 /* added to errors, in FWHM of the beam */
     bool has_correlation;                  /* then this is the noise's: */
     struct correlation correlation;

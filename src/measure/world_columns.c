@@ -237,7 +237,7 @@ static enum srcfind_status fill_highest(struct wcs *wcs, int n, const struct pix
 }
 
 static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_image *image,
-                                      const struct tensor *beam, int n,
+                                      const struct psf *psf, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
                                       struct srcfind_source *rows, struct error *error) {
     const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
@@ -249,13 +249,16 @@ static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_imag
     }
     const enum srcfind_status status =
         wcs_positions(wcs, POINTS * n, b->x, b->y, b->lon, b->lat, error);
-    for (int i = 0; status == SRCFIND_OK && i < n; i++)
-        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, beam, &shapes[i], &rows[i]);
+    for (int i = 0; status == SRCFIND_OK && i < n; i++) {
+        const struct tensor beam = psf_at(psf, rows[i].x, rows[i].y);
+        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, &beam, &shapes[i],
+                 &rows[i]);
+    }
     return status == SRCFIND_OK ? fill_highest(wcs, n, shapes, b, rows, error) : status;
 }
 
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
-                                       const struct tensor *beam, int64_t n,
+                                       const struct psf *psf, int64_t n,
                                        const struct pixel_shape *shapes,
                                        struct srcfind_source *rows, struct error *error) {
     struct batch *batch = malloc(sizeof *batch);
@@ -263,7 +266,7 @@ enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_ima
     if (!batch)
         return error_memory(error, "computing sky coordinates");
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i += BATCH)
-        status = fill_batch(wcs, image, beam, (int)(n - i < BATCH ? n - i : BATCH), shapes + i,
+        status = fill_batch(wcs, image, psf, (int)(n - i < BATCH ? n - i : BATCH), shapes + i,
                             batch, rows + i, error);
     free(batch);
     return status;

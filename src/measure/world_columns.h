@@ -4,6 +4,7 @@
 
 #include "input/wcs.h"
 #include "measure/fit_uncertainty.h"
+#include "measure/psf.h"
 
 /* The tensors of a source that are converted from pixels to the sky. */
 struct pixel_shape {
@@ -16,10 +17,10 @@ struct pixel_shape {
 };
 
 /* Fills the world columns of n rows, whose x and y are set; shapes[i] belongs to rows[i]. Columns
- * are NaN, and the name empty, where a pixel has no position. beam: its second moments, pixels^2;
- * NaN where they are unknown. Errors: of WCSLIB or memory. */
+ * are NaN, and the name empty, where a pixel has no position. psf: what sizes are without; its
+ * moments are NaN where they are unknown. Errors: of WCSLIB or memory. */
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
-                                       const struct tensor *beam, int64_t n,
+                                       const struct psf *psf, int64_t n,
                                        const struct pixel_shape *shapes,
                                        struct srcfind_source *rows, struct error *error);
 

@@ -7,7 +7,7 @@ static const struct pixel_shape shape = {{0.04, 0.09, 0.01}, {9, 4, 2}, .is_fitt
                                 no_shape = {
                                     {0.04, 0.09, 0.01}, {NAN, NAN, NAN}, .is_fitted = false};
 
-static const struct tensor no_beam = {NAN, NAN, NAN};
+static const struct psf no_beam = {.beam = {NAN, NAN, NAN}};
 
 static struct srcfind_source row_of(const char *cards, double x, double y,
                                     const struct pixel_shape *s) {
@@ -189,7 +189,8 @@ static struct srcfind_source fitted_row_at(const char *cards, const struct srcfi
     metadata.beam_pixels = beam->major * beam->minor / metadata.pixel_area;
     assert_int_equal(beam_frame_make(&image, &metadata, &frame, &error), SRCFIND_OK);
     const struct tensor moments = beam_frame_moments(&frame);
-    assert_int_equal(world_columns_fill(image.wcs, &metadata, &moments, 1, s, &row, &error),
+    assert_int_equal(world_columns_fill(image.wcs, &metadata, &(struct psf){.beam = moments}, 1, s,
+                                        &row, &error),
                      SRCFIND_OK);
     wcs_close(image.wcs);
     return row;
