@@ -450,6 +450,10 @@ struct srcfind_quality {
     /* With the option fit and a beam: the number of the positive sources that may be artefacts, by
      * their flag; else NaN. */
     double artefacts;
+    /* With the option fit and a beam: the area of points / that of the beam in the middle of the
+     * image, and its mean at the edges, by so many bright sources that are alone; NaN for 0. */
+    int64_t psf_points;
+    double psf_middle, psf_edges;
 };
 
 SRCFIND_API const struct srcfind_quality *

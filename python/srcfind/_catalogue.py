@@ -147,6 +147,8 @@ class Quality:
     unmeasured, measured: with scales and local noise, about the flux of the background above the
     image's median, which is in no row, and that of the positive rows that are fitted. artefacts:
     with fit and a beam, the number of positive sources that may be artefacts (flag 2048).
+    psf_points, psf_middle, psf_edges: with fit and a beam, the number of bright sources that are
+    alone, and the area of points by them / that of the beam in the middle and at the edges.
     """
 
     zeros: float
@@ -163,6 +165,9 @@ class Quality:
     unmeasured: float
     measured: float
     artefacts: float
+    psf_points: int
+    psf_middle: float
+    psf_edges: float
     beam_pixels: float
 
 

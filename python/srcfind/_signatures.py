@@ -78,6 +78,8 @@ class Options(TypedDict, total=False):
     group: Number | None
     #: as --fit: Gaussians of the beam's shape [auto]
     shapes: Literal["auto", "free", "beam"] | None
+    #: points have this shape, not the beam's
+    psf: Path | None
     #: add so much of each flux to its error
     flux_error: Number | None
     #: add this part of the beam to errors of positions

@@ -23,11 +23,12 @@
 #include "measure/beam_frame.h"
 #include "measure/injected.h"
 #include "measure/row_index.h"
+#include "measure/setting.h"
 
 /* Shape and flux of injected point sources in an image. */
 struct injector {
-    struct tensor beam; /* second moments */
-    double per_peak;    /* total flux / peak of a point source */
+    struct psf psf;  /* of the view, to which its nodes belong */
+    double per_peak; /* total flux / peak of a point of the beam's shape */
 };
 
 struct trials {
@@ -51,9 +52,8 @@ static enum srcfind_status injector_make(const struct view *view, const struct o
     const enum srcfind_status status = sources_frame(view, options, &frame, error);
     if (status != SRCFIND_OK)
         return status;
-    injector->beam = beam_frame_moments(&frame);
-    const struct tensor *b = &injector->beam;
-    const double area = 2 * M_PI * sqrt(tensor_determinant(b)); /* pixels */
+    injector->psf = setting_psf(view, &frame);
+    const double area = 2 * M_PI * sqrt(tensor_determinant(&injector->psf.beam)); /* pixels */
     injector->per_peak = (image->per_pixel ? area : area / view->metadata->beam_pixels) *
                          (isfinite(image->jansky) ? image->jansky : 1);
     return SRCFIND_OK;
@@ -62,7 +62,8 @@ static enum srcfind_status injector_make(const struct view *view, const struct o
 /* The Gaussian of a source in an image. */
 static struct gaussian gaussian_of(const struct injector *injector, const struct injection *source,
                                    const struct injection_position *position, double peak) {
-    const struct tensor form = tensor_inverse(&injector->beam);
+    const struct tensor moments = psf_at(&injector->psf, position->x, position->y);
+    const struct tensor form = tensor_inverse(&moments);
     const double square = source->width * source->width;
     return (struct gaussian){
         peak, position->x, position->y, {form.xx / square, form.yy / square, form.xy / square}};
@@ -114,7 +115,9 @@ static void set_fluxes(const struct trials *t) {
         struct injection *source = &t->list->all[i];
         if (!source->is_added)
             continue;
-        source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak;
+        const struct tensor moments = psf_at(&t->measure.psf, t->positions[i].x, t->positions[i].y);
+        source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak *
+                       psf_area(&t->measure.psf, &moments);
         source->x = t->positions[i].x;
         source->y = t->positions[i].y;
     }
@@ -208,6 +211,7 @@ static enum srcfind_status search_with(const struct trials *t, const struct gaus
         views.other.source = &pixels_of_other;
     again.views = &views;
     again.labels = 0;
+    again.psf = NULL;
     again.sources = found;
     if (status == SRCFIND_OK)
         status = search_run(&again);
@@ -267,7 +271,7 @@ static struct injections empty_list(const struct trials *t) {
     const struct options *o = t->search->options;
     struct injections list = {.n_a_width = o->completeness, .widths = {1}, .n_widths = 1};
     for (int i = 0; i < o->scales.n; i++)
-        if (o->scales.fwhm[i] > 1 && !scale_is_too_wide(o->scales.fwhm[i], &t->measure.beam,
+        if (o->scales.fwhm[i] > 1 && !scale_is_too_wide(o->scales.fwhm[i], &t->measure.psf.beam,
                                                         t->search->views->measure.metadata))
             list.widths[list.n_widths++] = o->scales.fwhm[i];
     return list;

@@ -19,6 +19,7 @@
 #include "api/noise.h"
 #include "api/notes.h"
 #include "api/planes.h"
+#include "api/psf_option.h"
 #include "api/quality.h"
 #include "api/unmeasured.h"
 #include "common/clock.h"
@@ -124,6 +125,17 @@ static enum srcfind_status measure_completeness(const struct search *search,
     return status;
 }
 
+/* Describes the point-spread function, in areas of the beam. */
+static void describe_psf(const struct measured_psf *measured, struct srcfind_quality *quality) {
+    const struct psf *psf = &measured->psf;
+    const bool is_known = measured->n > 0;
+    const struct tensor middle = psf_at(psf, (double)(psf->n_x - 1) * psf->step_x / 2,
+                                        (double)(psf->n_y - 1) * psf->step_y / 2);
+    quality->psf_points = measured->n;
+    quality->psf_middle = is_known ? psf_area(psf, &middle) : (double)NAN;
+    quality->psf_edges = is_known ? psf_area_at_edges(psf) : (double)NAN;
+}
+
 /* Moves noise, times and device of the search to the result, also after an error. */
 static void give_results(const struct search *search, enum srcfind_status status,
                          struct result *result) {
@@ -146,19 +158,28 @@ static enum srcfind_status search_input(struct srcfind *finder, const struct inp
     struct views views = views_of_input(input, &result->image, &finder->options, result->blanks);
     struct search_report report = {.timings.open = result->timings.open,
                                    .run.threads = finder->options.threads};
+    struct measured_psf found = {0}, taken = {0};
     const struct search search = {.finder = finder,
                                   .options = &finder->options,
                                   .views = &views,
                                   .labels = finder->labels,
                                   .sources = &result->sources,
-                                  .report = &report};
-    enum srcfind_status status = find_positive(&search, input, sample, result);
+                                  .report = &report,
+                                  .psf = &found};
+    enum srcfind_status status =
+        *finder->options.psf ? psf_option_find(&search, input, &taken) : SRCFIND_OK;
+    result->psf = taken.psf;
+    views.measure.psf = result->psf.n_x > 0 ? &result->psf : NULL;
+    if (status == SRCFIND_OK)
+        status = find_positive(&search, input, sample, result);
+    describe_psf(taken.n > 0 ? &taken : &found, &result->quality);
     if (status == SRCFIND_OK && finder->options.completeness > 0)
         status = measure_completeness(&search, result);
     if (status == SRCFIND_OK && finder->options.negative)
         status = negative_search(&search);
     give_results(&search, status, result);
     views_clear(&views);
+    psf_clear(&found.psf);
     return status;
 }
 

@@ -198,6 +198,7 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
                                        struct labels *labels) {
     const struct result *r = m->result;
     struct views views = views_of_input(&m->input, &r->image, &r->options, r->blanks);
+    views.measure.psf = r->psf.n_x > 0 ? &r->psf : NULL;
     struct sources found = {0};
     struct search_report report = {0};
     const struct search search = {.finder = m->finder,

@@ -63,6 +63,7 @@ enum srcfind_status negative_search(const struct search *search) {
         negate(&other, &views.other);
     again.views = &views;
     again.sources = &found;
+    again.psf = NULL;
     again.opposite = search->sources;
     enum srcfind_status status = search_run(&again);
     turn_back_all(&found);

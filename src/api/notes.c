@@ -27,7 +27,8 @@ static const double LEAST_LEFT = 0.1;      /* of the pixels, with a mask */
 static const double MOST_RANGE = 2;        /* of the background, in rms */
 static const double MOST_UNMEASURED = 0.1; /* of what is measured */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
-enum { LEAST_SOURCES = 8 }; /* fewer give no useful shares */
+static const double MOST_OTHER_AREA = 0.05; /* of points, beside the beam's */
+enum { LEAST_SOURCES = 8 };                 /* fewer give no useful shares */
 
 /* Writes a note and the NUL at its end. */
 __attribute__((format(printf, 2, 3))) static void note(FILE *stream, const char *format, ...) {
@@ -383,6 +384,26 @@ static void note_bright(FILE *stream, const struct result *r) {
              (long long)n);
 }
 
+/* Whether an area of points differs from the beam's. */
+static bool is_no_beam(double area) {
+    return fabs(area - 1) > MOST_OTHER_AREA;
+}
+
+/* Notes points that have another shape than the beam. */
+static void note_psf(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
+    if (strcmp(r->options.psf, "measured") == 0 && q->psf_points == 0)
+        note(stream, "--psf measured: too few bright sources are alone, points are taken to have "
+                     "the beam's shape");
+    if (!*r->options.psf && q->psf_points >= LEAST_SOURCES &&
+        (is_no_beam(q->psf_middle) || is_no_beam(q->psf_edges)))
+        note(stream,
+             "points are %.2f beams in area in the middle of the image, and %.2f at its edges, by "
+             "%lld bright sources that are alone: if smearing makes them so, --psf measured keeps "
+             "their fluxes; if sidelobes that were not CLEANed do, it makes fluxes wrong",
+             q->psf_middle, q->psf_edges, (long long)q->psf_points);
+}
+
 /* Notes that injected sources are narrower than a pixel, or that fewer had room than were wanted.
  */
 static void note_completeness(FILE *stream, const struct result *r) {
@@ -428,6 +449,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_cut_sources(stream, r);
     note_narrow(stream, r);
     note_residual(stream, r);
+    note_psf(stream, r);
     note_bright(stream, r);
     note_planes(stream, r);
     note_completeness(stream, r);

@@ -171,6 +171,9 @@ bool quality_find(const struct sampled *sample, struct result *result) {
         .narrow = NAN,
         .high_residual = NAN,
         .artefacts = NAN,
+        .psf_points = quality->psf_points,
+        .psf_middle = quality->psf_middle,
+        .psf_edges = quality->psf_edges,
         .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
     compare_fits(result, quality);
     if (!noise_background_range(&result->noise, &quality->background_p10, &quality->background_p90))

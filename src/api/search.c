@@ -6,7 +6,8 @@
  *    the measured image is found first: both reads add their blank pixels to the common bitmap.
  * 3. Rows are made of the islands (sources.c), with the pixels of the measured image.
  * 4. With a fit, rows that may be artefacts of brighter ones get their flag (measure/artefacts.c).
- * 5. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
+ * 5. If it is wanted, bright rows tell the point-spread function (measure/psf_points.c).
+ * 6. Each scale is searched as the image was: the image less all Gaussians so far is smoothed, and
  *    its samples are views of their own. With two images each has its own Gaussians. Its islands
  *    are sources, join sources that were found before, or are neither (scale_islands.h).
  *
@@ -28,6 +29,7 @@
 #include "measure/artefacts.h"
 #include "measure/beam_frame.h"
 #include "measure/noise_pairs.h"
+#include "measure/psf_fit.h"
 #include "measure/scale_islands.h"
 
 /* A search on the backend that was chosen. */
@@ -275,6 +277,35 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
     return status;
 }
 
+/* --- the point-spread function --- */
+
+/* Measures the point-spread function from the rows of the image. */
+static enum srcfind_status measure_psf(struct backend_search *b) {
+    const struct search *s = b->search;
+    const struct view *view = &s->views->measure;
+    const struct run_source pixels = view_pixels(view, &b->calls);
+    const struct fitter fitter = {backend_fit, &b->calls};
+    const int64_t width = view->source->width, height = view->source->height;
+    struct fit_frame frame;
+    enum srcfind_status status = sources_frame(view, s->options, &frame, b->calls.error);
+    if (status != SRCFIND_OK || !frame.has_beam)
+        return status;
+    const struct psf_search search = {&pixels, width, height, &frame, &fitter};
+    const struct tensor beam = beam_frame_moments(&frame);
+    struct psf_point *points = arrays_allocate(PSF_MOST_POINTS, sizeof *points);
+    int64_t n = 0;
+    psf_clear(&s->psf->psf);
+    if (!points || !psf_make(&s->psf->psf, &beam, width, height))
+        status = error_memory(b->calls.error, "measuring the point-spread function");
+    else
+        status = psf_points_find(&search, s->sources->rows, s->sources->n, b->calls.threads, points,
+                                 &n, b->calls.error);
+    if (status == SRCFIND_OK)
+        s->psf->n = psf_fit(&s->psf->psf, points, n, width, height);
+    free(points);
+    return status;
+}
+
 /* --- scales --- */
 
 /* Makes sources of the islands of a scale of one kind, and adds them to those of the search. */
@@ -429,6 +460,8 @@ static enum srcfind_status search_all(struct backend_search *b) {
         status = make_and_keep(b, views, s->labels, n > 0, s->sources);
     if (status == SRCFIND_OK && options_fit(s->options) && !b->positions)
         status = flag_artefacts(b);
+    if (status == SRCFIND_OK && options_fit(s->options) && !b->positions && s->psf)
+        status = measure_psf(b);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))

@@ -7,6 +7,12 @@
 #include "input/positions.h"
 #include "measure/at_rows.h"
 
+/* The point-spread function as the sources of an image show it. */
+struct measured_psf {
+    int n; /* points; 0: too few */
+    struct psf psf;
+};
+
 /* Times and device of a search, and the scales that it left out. Each search adds its times. */
 struct search_report {
     struct srcfind_timings timings;
@@ -23,6 +29,7 @@ struct search {
     const struct sources
         *opposite; /* of the image of which this is the negative; NULL: it is none */
     struct search_report *report;
+    struct measured_psf *psf; /* is set, with a fit and a beam; NULL: it is not wanted */
 };
 
 /* Finds islands and makes their rows, and then searches the scales. Memory of the islands is freed

@@ -68,11 +68,12 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
 }
 
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
-    const char *at = cli->find->values.at;
+    const char *at = cli->find->values.at, *psf = cli->find->values.psf;
     const struct path_list *measured = &cli->find->values.measure_in;
     bool ok =
         add_use(u, cli->files_from, NULL, "the list of images", false) &&
         add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
+        add_use(u, *psf ? psf : NULL, NULL, "the file of --psf", false) &&
         add_use(u, cli->report, NULL, "report", true) &&
         add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",
                 true) &&

@@ -689,6 +689,9 @@ enum srcfind_status options_check(const struct options *options, struct error *e
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "seed: it goes with --completeness, which draws random numbers: leave it "
                          "out");
+    if (*options->psf && !options_fit(options))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "psf: it is the shape of points in fits: add --fit, or leave it out");
     const bool has_patches = options->patches != PATCHES_NOT_GIVEN;
     if ((has_patches || !isnan(options->spectral_index)) && !options_fit(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,

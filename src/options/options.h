@@ -84,6 +84,7 @@ struct options {
     int shapes;            /* enum shapes_choice; not given: auto */
     double flux_error;     /* percent of a flux; 0: not given */
     double position_error; /* in FWHM of the beam; 0: not given */
+    const char *psf;       /* "measured", or a file, or a directory of files */
     struct scales_option scales;
     const char *at;        /* catalogue of the positions to measure */
     int64_t mask_dilate;   /* radius of the discs that widen the map `mask`, in pixels */

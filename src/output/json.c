@@ -191,6 +191,17 @@ static cJSON *detection_json(const struct result *result) {
     return json_end(&object);
 }
 
+/* Null without a point. */
+static cJSON *psf_json(const struct srcfind_quality *q) {
+    if (q->psf_points == 0)
+        return cJSON_CreateNull();
+    struct json_tree object = json_object();
+    add_integer(&object, "n", q->psf_points);
+    add_real(&object, "middle", q->psf_middle);
+    add_real(&object, "edges", q->psf_edges);
+    return json_end(&object);
+}
+
 static cJSON *quality_json(const struct result *result) {
     const struct srcfind_quality *q = &result->quality;
     struct json_tree object = json_object();
@@ -208,6 +219,7 @@ static cJSON *quality_json(const struct result *result) {
     add_real(&object, "unmeasured", q->unmeasured);
     add_real(&object, "measured", q->measured);
     add_real(&object, "artefacts", q->artefacts);
+    json_add(&object, "psf", psf_json(q));
     add_real(&object, "negative",
              result->options.negative ? (double)result->sources.n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);

@@ -69,5 +69,6 @@ void result_clear(struct result *result) {
     image_clear_metadata(&result->image);
     noise_map_clear(&result->noise);
     noise_map_clear(&result->detection_noise);
+    psf_clear(&result->psf);
     blanks_destroy(result->blanks);
 }

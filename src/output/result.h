@@ -12,6 +12,7 @@
 #include "measure/injection.h"
 #include "measure/labels.h"
 #include "measure/plane_fluxes.h"
+#include "measure/psf.h"
 #include "options/options.h"
 
 /* Labels of pixels are numbers of islands or of sources. */
@@ -72,6 +73,7 @@ struct result {
     struct srcfind_correlation correlation; /* its values are owned */
     struct noise_map noise;                 /* for maps of the image */
     struct noise_map detection_noise;       /* of the image for detection, if there is one */
+    struct psf psf;                         /* with the option psf; else it has no nodes */
     struct blanks *blanks; /* of image, mask and maps together; NULL: the image is alone */
     struct srcfind_quality quality;
     char *notes; /* texts, each with a NUL, and an empty one at the end; NULL: none */

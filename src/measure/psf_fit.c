@@ -1,0 +1,242 @@
+/* How the polynomial is found:
+ *
+ * 1. fit_polynomial: weighted least squares of the second moments xx, yy, xy.
+ * 2. start: least trimmed squares (Rousseeuw 1984, JASA 79, 871) find the 60% of the points whose
+ *    areas are closest to a polynomial: a third of the bright sources may be resolved.
+ * 3. keep_near clips by areas, more tightly above than below: a source far above is resolved. Fits
+ *    and clips are repeated until the same points are left.
+ * 4. A quadratic is taken where it is better than constants by Bayes' information criterion
+ * (Schwarz 1978, Ann. Statist. 6, 461): with few points it would run away at the edges.
+ * 5. set_nodes evaluates the polynomial, within the areas of the points: it is not to run away in
+ *    corners that have nbest. */
+#include "measure/psf_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERMS = 6, ROUNDS = 12, START_ROUNDS = 20 };
+
+static const double CLOSEST = 0.6; /* share of the points with which the clip starts */
+
+/* A point is left out if its area, in that of the beam, is above this; or beyond these multiples of
+ * the scatter, which is at least LEAST_SCATTER, from the polynomial. */
+static const double MOST_AREA = 2.5, MOST_ABOVE = 2, MOST_BELOW = 3, LEAST_SCATTER = 0.02;
+
+/* Nodes have areas between the least and the largest of the points, and this factor beyond them. */
+static const double BEYOND = 1.25;
+
+/* The error of an area x S/N; and the most that a point adds to chi^2. */
+static const double ERROR_OF_AREA = 1.1, MOST_CHI2 = 9;
+
+static const double LEAST_PIVOT = 1e-9; /* of sums of squared weights, which are above 1 */
+
+struct polynomial {
+    int n_terms;
+    double width, height;
+    double by[TERMS][3]; /* of xx, yy, xy */
+};
+
+static void terms_at(const struct polynomial *p, double x, double y, double t[TERMS]) {
+    const double u = 2 * x / p->width - 1, v = 2 * y / p->height - 1;
+    const double all[TERMS] = {1, u, v, u * u, u * v, v * v};
+    memcpy(t, all, sizeof all);
+}
+
+static struct tensor polynomial_at(const struct polynomial *p, double x, double y) {
+    double t[TERMS], sum[3] = {0};
+    terms_at(p, x, y, t);
+    for (int i = 0; i < p->n_terms; i++)
+        for (int k = 0; k < 3; k++)
+            sum[k] += t[i] * p->by[i][k];
+    return (struct tensor){sum[0], sum[1], sum[2]};
+}
+
+/* Solves a x = b for three right sides, by elimination: a is symmetric and positive. False if it is
+ * not. */
+static bool solve(int n, double a[TERMS][TERMS], double b[TERMS][3]) {
+    for (int i = 0; i < n; i++) {
+        if (!(a[i][i] > LEAST_PIVOT))
+            return false;
+        for (int j = i + 1; j < n; j++) {
+            const double factor = a[j][i] / a[i][i];
+            for (int k = i; k < n; k++)
+                a[j][k] -= factor * a[i][k];
+            for (int k = 0; k < 3; k++)
+                b[j][k] -= factor * b[i][k];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = 0; k < 3; k++) {
+            for (int j = i + 1; j < n; j++)
+                b[i][k] -= a[i][j] * b[j][k];
+            b[i][k] /= a[i][i];
+        }
+    }
+    return true;
+}
+
+/* Adds a point to the normal equations. */
+static void add_point(struct polynomial *p, const struct psf_point *point, double weight,
+                      double a[TERMS][TERMS]) {
+    const double square = weight * weight;
+    const double values[3] = {point->moments.xx, point->moments.yy, point->moments.xy};
+    double t[TERMS];
+    terms_at(p, point->x, point->y, t);
+    for (int j = 0; j < p->n_terms; j++) {
+        for (int k = 0; k < p->n_terms; k++)
+            a[j][k] += square * t[j] * t[k];
+        for (int k = 0; k < 3; k++)
+            p->by[j][k] += square * t[j] * values[k];
+    }
+}
+
+/* Fits the polynomial to the points that are kept; all weigh alike, or by their weights. */
+static bool fit_polynomial(struct polynomial *p, const struct psf_point *points, const bool *kept,
+                           int64_t n, bool are_alike) {
+    double a[TERMS][TERMS] = {{0}};
+    memset(p->by, 0, sizeof p->by);
+    for (int64_t i = 0; i < n; i++)
+        if (kept[i])
+            add_point(p, &points[i], are_alike ? 1 : points[i].weight, a);
+    return solve(p->n_terms, a, p->by);
+}
+
+/* The points that a polynomial needs. */
+static int least_of(const struct polynomial *p) {
+    return p->n_terms == TERMS ? PSF_QUADRATIC : PSF_LEAST_POINTS;
+}
+
+static int compare_reals(const void *a, const void *b) {
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* How far the area of a point is above that of the polynomial; infinite where the polynomial is no
+ * ellipse. */
+static double above(const struct psf *psf, const struct polynomial *p,
+                    const struct psf_point *point) {
+    const struct tensor moments = polynomial_at(p, point->x, point->y);
+    const double more = psf_area(psf, &point->moments) - psf_area(psf, &moments);
+    return isnan(more) ? (double)INFINITY : more;
+}
+
+/* Keeps the points whose areas are closest to one polynomial. Returns how many. */
+static int start(const struct psf *psf, struct polynomial *p, const struct psf_point *points,
+                 int64_t n, bool *kept) {
+    double sizes[PSF_MOST_POINTS];
+    int n_kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        n_kept += kept[i] = psf_area(psf, &points[i].moments) < MOST_AREA;
+    const int n_closest = (int)ceil(CLOSEST * n_kept);
+    for (int round = 0; round < START_ROUNDS && n_closest > p->n_terms; round++) {
+        if (!fit_polynomial(p, points, kept, n, true))
+            return 0;
+        for (int64_t i = 0; i < n; i++)
+            sizes[i] = fabs(above(psf, p, &points[i]));
+        qsort(sizes, (size_t)n, sizeof *sizes, compare_reals);
+        n_kept = 0;
+        for (int64_t i = 0; i < n; i++)
+            n_kept += kept[i] = fabs(above(psf, p, &points[i])) <= sizes[n_closest - 1];
+    }
+    return n_kept;
+}
+
+/* Keeps the points near the polynomial. Returns how many; *is_same: the same as before. */
+static int keep_near(const struct psf *psf, const struct polynomial *p,
+                     const struct psf_point *points, int64_t n, bool *kept, bool *is_same) {
+    double sizes[PSF_MOST_POINTS];
+    int n_before = 0, n_now = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (kept[i])
+            sizes[n_before++] = fabs(above(psf, p, &points[i]));
+    qsort(sizes, (size_t)n_before, sizeof *sizes, compare_reals);
+    const double scatter = fmax(1.4826 * sizes[n_before / 2], LEAST_SCATTER);
+    *is_same = true;
+    for (int64_t i = 0; i < n; i++) {
+        const double d = above(psf, p, &points[i]);
+        const bool keeps = psf_area(psf, &points[i].moments) < MOST_AREA &&
+                           d < MOST_ABOVE * scatter && d > -MOST_BELOW * scatter;
+        *is_same = *is_same && keeps == kept[i];
+        kept[i] = keeps;
+        n_now += keeps;
+    }
+    return n_now;
+}
+
+/* Fits and clips in rounds. Returns how many points are left; 0: no polynomial was found. */
+static int fit_and_clip(const struct psf *psf, struct polynomial *p, const struct psf_point *points,
+                        int64_t n, bool *kept) {
+    int n_kept = start(psf, p, points, n, kept);
+    bool is_same = false;
+    for (int round = 0; round < ROUNDS && !is_same; round++) {
+        if (n_kept < PSF_LEAST_POINTS || !fit_polynomial(p, points, kept, n, false))
+            return 0;
+        n_kept = keep_near(psf, p, points, n, kept, &is_same);
+    }
+    return n_kept < least_of(p) ? 0 : n_kept;
+}
+
+/* Moments whose area is within the limits, in areas of the beam. */
+static struct tensor limited(const struct psf *psf, struct tensor moments, double least,
+                             double most) {
+    const double area = psf_area(psf, &moments);
+    if (!(area > 0 && moments.xx > 0))
+        return psf->beam;
+    const double factor = fmin(fmax(area, least), most) / area;
+    return (struct tensor){factor * moments.xx, factor * moments.yy, factor * moments.xy};
+}
+
+static void set_nodes(struct psf *psf, const struct polynomial *p, double least, double most) {
+    for (int64_t j = 0; j < psf->n_y; j++) {
+        for (int64_t i = 0; i < psf->n_x; i++) {
+            const struct tensor moments =
+                polynomial_at(p, (double)i * psf->step_x, (double)j * psf->step_y);
+            psf->moments[j * psf->n_x + i] = limited(psf, moments, least, most);
+        }
+    }
+}
+
+/* A polynomial, and the points that it keeps. */
+struct fitted {
+    struct polynomial p;
+    bool kept[PSF_MOST_POINTS];
+    int n_kept; /* 0: there is none */
+};
+
+static struct fitted fit_terms(const struct psf *psf, const struct psf_point *points, int64_t n,
+                               int n_terms, int64_t width, int64_t height) {
+    struct fitted f = {.p = {.n_terms = n_terms, .width = (double)width, .height = (double)height}};
+    f.n_kept = fit_and_clip(psf, &f.p, points, n, f.kept);
+    return f;
+}
+
+/* The information criterion, less what all polynomials have: chi^2 of the areas, to which a point
+ * adds MOST_CHI2 at most, since it may be resolved, + terms x ln(points). */
+static double criterion(const struct psf *psf, const struct polynomial *p,
+                        const struct psf_point *points, int64_t n) {
+    double sum = p->n_terms * log((double)n);
+    for (int64_t i = 0; i < n; i++) {
+        const double d = above(psf, p, &points[i]) * points[i].weight / ERROR_OF_AREA;
+        sum += fmin(d * d, MOST_CHI2);
+    }
+    return sum;
+}
+
+int psf_fit(struct psf *psf, const struct psf_point *points, int64_t n, int64_t width,
+            int64_t height) {
+    struct fitted best = fit_terms(psf, points, n, 1, width, height);
+    const struct fitted quadratic = fit_terms(psf, points, n, TERMS, width, height);
+    double least = INFINITY, most = 0;
+    if (quadratic.n_kept > 0 && (best.n_kept == 0 || criterion(psf, &quadratic.p, points, n) <
+                                                         criterion(psf, &best.p, points, n)))
+        best = quadratic;
+    for (int64_t i = 0; best.n_kept > 0 && i < n; i++) {
+        const double area = psf_area(psf, &points[i].moments);
+        least = best.kept[i] ? fmin(least, area) : least;
+        most = best.kept[i] ? fmax(most, area) : most;
+    }
+    if (best.n_kept > 0)
+        set_nodes(psf, &best.p, least / BEYOND, most * BEYOND);
+    return best.n_kept;
+}
