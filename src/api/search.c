@@ -279,29 +279,26 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
 
 /* --- the point-spread function --- */
 
-/* Measures the point-spread function from the rows of the image. */
-static enum srcfind_status measure_psf(struct backend_search *b) {
+/* Finds the point-spread function by the rows of the image. */
+static enum srcfind_status find_psf(struct backend_search *b) {
     const struct search *s = b->search;
     const struct view *view = &s->views->measure;
-    const struct run_source pixels = view_pixels(view, &b->calls);
-    const struct fitter fitter = {backend_fit, &b->calls};
     const int64_t width = view->source->width, height = view->source->height;
+    struct measured_psf *psf = s->psf;
     struct fit_frame frame;
     enum srcfind_status status = sources_frame(view, s->options, &frame, b->calls.error);
     if (status != SRCFIND_OK || !frame.has_beam)
         return status;
-    const struct psf_search search = {&pixels, width, height, &frame, &fitter};
     const struct tensor beam = beam_frame_moments(&frame);
     struct psf_point *points = arrays_allocate(PSF_MOST_POINTS, sizeof *points);
     int64_t n = 0;
-    psf_clear(&s->psf->psf);
-    if (!points || !psf_make(&s->psf->psf, &beam, width, height))
+    psf_clear(&psf->psf);
+    if (!points || !psf_make(&psf->psf, &beam, width, height) ||
+        !psf_points_list(s->sources->rows, s->sources->n, s->sources->free, beam_frame_fwhm(&beam),
+                         points, &n))
         status = error_memory(b->calls.error, "measuring the point-spread function");
     else
-        status = psf_points_find(&search, s->sources->rows, s->sources->n, b->calls.threads, points,
-                                 &n, b->calls.error);
-    if (status == SRCFIND_OK)
-        s->psf->n = psf_fit(&s->psf->psf, points, n, width, height);
+        psf->n = psf_fit(&psf->psf, points, n, width, height);
     free(points);
     return status;
 }
@@ -461,7 +458,7 @@ static enum srcfind_status search_all(struct backend_search *b) {
     if (status == SRCFIND_OK && options_fit(s->options) && !b->positions)
         status = flag_artefacts(b);
     if (status == SRCFIND_OK && options_fit(s->options) && !b->positions && s->psf)
-        status = measure_psf(b);
+        status = find_psf(b);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))

@@ -46,8 +46,9 @@ static bool keeps(const struct source_blocks *m, enum label_kind kind) {
 static bool allocate(struct sources *s) {
     s->rows = arrays_allocate(s->n, sizeof *s->rows);
     s->gaussians = arrays_allocate(s->n_gaussians, sizeof *s->gaussians);
+    s->free = arrays_allocate(s->n_gaussians, sizeof *s->free);
     s->parts = arrays_allocate(s->n_parts, sizeof *s->parts);
-    return s->rows && s->gaussians && s->parts;
+    return s->rows && s->gaussians && s->free && s->parts;
 }
 
 /* Adds a block with the rows of the components of the islands [first, end). */
@@ -69,8 +70,10 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
     if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
                                                        m->segments, first, end, c->source_of_pixel))
         return error_memory(error, "measuring sources");
-    for (int64_t i = 0; i < c->n_gaussians; i++)
+    for (int64_t i = 0; i < c->n_gaussians; i++) {
         block->sources.gaussians[i] = grid_gaussian(m->grid, &c->gaussian[i].gaussian);
+        block->sources.free[i] = c->gaussian[i].free;
+    }
     if (!m->measurer)
         return SRCFIND_OK;
     const enum srcfind_status status = measure_components(
@@ -123,6 +126,8 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
     threads_run(threads, a.n_shares, append_share, &a);
     memcpy(all->gaussians + all->n_gaussians, more->gaussians,
            (size_t)more->n_gaussians * sizeof *more->gaussians);
+    memcpy(all->free + all->n_gaussians, more->free,
+           (size_t)more->n_gaussians * sizeof *more->free);
     for (int64_t k = 0; k < more->n_parts; k++) {
         all->parts[all->n_parts + k] = more->parts[k];
         all->parts[all->n_parts + k].id += all->n;

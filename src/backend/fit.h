@@ -59,6 +59,12 @@ struct fit_limits {
  * more iterations with a hundredth of this tolerance change no result that matters. */
 static const struct fit_limits FIT_LIMITS = {50, 0.1};
 
+/* A component before step 4 gave it the beam's shape: its flux (peak x widths / the beam's), and
+ * its form. Of others all is 0. */
+struct fit_before {
+    double flux, p, q, r;
+};
+
 /* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are of the
  * island, and the others of its margin. */
 struct fit_job {
@@ -70,9 +76,7 @@ struct fit_job {
     bool only_free; /* step 1 of fit_island.h alone: in sweeps over a large island but the last */
     bool is_fitted; /* result: false if there are too few pixels, or no fit was found */
     struct fit_set set; /* the start, and then the result: without what cannot be fitted */
-    /* Result: the flux (peak x widths / the beam's) that a component had before step 4 gave it the
-     * beam's shape; 0 for others. */
-    double flux_before[FIT_MOST];
+    struct fit_before before[FIT_MOST]; /* result */
 };
 
 /* FWHM of a Gaussian / its sigma: sqrt(8 ln 2) */

@@ -355,8 +355,8 @@ FIT_FUNCTION bool fit_is_beam_width(double width, double relative_error) {
 }
 
 /* Gives the beam's shape to the components whose widths are the beam's, but for their errors. Sets
- * the flux that each of them had. */
-FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, double *flux) {
+ * what each of them was. */
+FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, struct fit_before *before) {
     FIT_SYNC();
     FIT_EACH (i, set->n) {
         double *const c = set->value[i];
@@ -364,7 +364,10 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, double *flux) {
         const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
         if (set->is_free[i] && fit_is_beam_width(w.major, e.major) &&
             fit_is_beam_width(w.minor, e.minor)) {
-            flux[i] = c[FIT_PEAK] * w.major * w.minor;
+            before[i].flux = c[FIT_PEAK] * w.major * w.minor;
+            before[i].p = c[FIT_P];
+            before[i].q = c[FIT_Q];
+            before[i].r = c[FIT_R];
             c[FIT_P] = c[FIT_R] = 1;
             c[FIT_Q] = 0;
             set->is_free[i] = false;
@@ -375,10 +378,10 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, double *flux) {
 
 /* Step 4: components that look like points get the beam's shape, unless chi^2 then exceeds `most`.
  * The space has the result's Gaussians. */
-FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most, double *flux) {
+FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most, struct fit_before *before) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, &m->now);
-    fit_set_beam_shapes(&m->now, flux);
+    fit_set_beam_shapes(&m->now, before);
     if (fit_evaluate(s, &m->now) <= most)
         return;
     fit_copy_set(&m->now, &m->kept);
@@ -470,7 +473,7 @@ FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double ch
     /* Steps 4 and 5 choose the likely result, not the best fit: chi^2 may rise up to this. */
     const double most = chi2 + fit_worse(s, m->now.n);
     if (s->has_beam && s->shapes == FIT_SHAPES_CHOSEN)
-        fit_test_beam(s, most, job->flux_before);
+        fit_test_beam(s, most, job->before);
     else
         fit_evaluate(s, &m->now);
     fit_core(s, most);

@@ -501,9 +501,14 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
         c->pix_snr = i == 0 ? f->pix_snr : fmax(c->pix_snr, f->pix_snr);
         if (!f->is_fitted)
             return;
-        b->components->gaussian[next->gaussian++] = (struct component_gaussian){
-            f->gaussian, f->has_beam_shape, f->lost,
-            index,       f->errors,         f->errors ? *f->errors : no_errors};
+        b->components->gaussian[next->gaussian++] =
+            (struct component_gaussian){f->gaussian,
+                                        f->has_beam_shape,
+                                        f->lost,
+                                        f->free,
+                                        index,
+                                        f->errors,
+                                        f->errors ? *f->errors : no_errors};
         c->n_gaussians++;
     }
     if (!source->composite)

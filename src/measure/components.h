@@ -30,9 +30,10 @@ struct component {
 struct component_gaussian {
     struct gaussian gaussian;
     bool has_beam_shape;
-    double lost;       /* share of its flux that the beam's shape may have cost: see island_fit.h */
-    int64_t component; /* index of the component that it belongs to */
-    bool has_errors;   /* by sums over the pixels of its fit; else they follow in closed form */
+    double lost; /* share of its flux that the beam's shape may have cost: see island_fit.h */
+    struct tensor free; /* second moments of its free shape, pixels^2; NaN: it had none */
+    int64_t component;  /* index of the component that it belongs to */
+    bool has_errors;    /* by sums over the pixels of its fit; else they follow in closed form */
     struct fit_errors errors;
 };
 

@@ -46,7 +46,7 @@ static void copy_component(struct fit_job *job, int from, int to) {
     memmove(set->value[to], set->value[from], sizeof set->value[to]);
     set->is_free[to] = set->is_free[from];
     set->source[to] = set->source[from];
-    job->flux_before[to] = job->flux_before[from];
+    job->before[to] = job->before[from];
 }
 
 bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,

@@ -281,6 +281,16 @@ static bool is_held(const struct share *share) {
     return share->sum > (double)share->n && 2 * share->model >= share->sum;
 }
 
+/* The second moments of the free shape of component i of a job; NaN: it had none. */
+static struct tensor free_moments(const struct fit_job *job, int i) {
+    const struct fit_before *before = &job->before[i];
+    const double *const c = job->set.value[i];
+    const double form[FIT_PARAMETERS] = {1, 0, 0, before->p, before->q, before->r};
+    const bool is_free = job->set.is_free[i];
+    const struct gaussian g = gaussian_of_fit(&job->frame, is_free ? c : form, 1, 0, 0);
+    return is_free || before->flux > 0 ? tensor_inverse(&g.form) : (struct tensor){NAN, NAN, NAN};
+}
+
 /* Adds component i of a job. lost: the flux that its free shape had more than the beam's shape,
  * which step 4 chose. deblended: the source of the division that it comes from; -1: a fit added it.
  */
@@ -294,7 +304,8 @@ static void add_fitted(struct fit_results *f, const struct fit_frame *frame,
     f->source[f->n] = (struct fitted_source){
         .is_fitted = true,
         .has_beam_shape = !is_free,
-        .lost = is_free ? 0 : fmax(job->flux_before[i] / c[FIT_PEAK] - 1, 0),
+        .lost = is_free ? 0 : fmax(job->before[i].flux / c[FIT_PEAK] - 1, 0),
+        .free = free_moments(job, i),
         .gaussian = g,
         .peak = g.peak,
         .pix_snr = deblended < 0 ? fit->deblended->island_snr : snr[deblended],

@@ -53,7 +53,8 @@ void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct
 /* A source of an island: a fitted component or, without one, a source of the division. */
 struct fitted_source {
     bool is_fitted, has_beam_shape;
-    double lost; /* share of its flux that the beam's shape may have cost: see add_fitted */
+    double lost;        /* share of its flux that the beam's shape may have cost: see add_fitted */
+    struct tensor free; /* second moments of its free shape, pixels^2; NaN: it had none */
     struct gaussian gaussian; /* in the map's unit and the pixels of the image */
     double peak;              /* of the Gaussian or, without one, of the pixels */
     double pix_snr; /* snr of the deblended source that it comes from; of the island, if a fit added

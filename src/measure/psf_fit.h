@@ -2,6 +2,7 @@
 #ifndef PSF_FIT_H
 #define PSF_FIT_H
 
+#include "measure/psf.h"
 #include "measure/psf_points.h"
 
 enum {

@@ -8,6 +8,7 @@
 void sources_clear(struct sources *sources) {
     free(sources->rows);
     free(sources->gaussians);
+    free(sources->free);
     free(sources->parts);
     for (int kind = 0; kind < LABEL_KINDS; kind++)
         labels_clear(&sources->labels[kind]);

@@ -25,6 +25,8 @@ struct sources {
     struct srcfind_source *rows;
     int64_t n, n_negative; /* the negative ones are the last, and count as sources */
     struct gaussian *gaussians;
+    struct tensor *free; /* second moments of their free shapes, pixels^2, until scales are
+                            searched; NaN: they had none; NULL: not known */
     int64_t n_gaussians;
     struct srcfind_source *parts;
     int64_t n_parts;

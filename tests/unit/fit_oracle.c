@@ -424,7 +424,7 @@ static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) 
     return chi2;
 }
 
-static void set_beam_shapes(struct fit_set *set, double *flux) {
+static void set_beam_shapes(struct fit_set *set, struct fit_before *fits) {
     for (int i = 0; i < set->n; i++) {
         double *c = set->value[i], major, minor, e_major, e_minor;
         widths_of(c, &major, &minor);
@@ -432,16 +432,16 @@ static void set_beam_shapes(struct fit_set *set, double *flux) {
         if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor) ||
             !(1 - major < 3 * e_major) || !(1 - minor < 3 * e_minor))
             continue;
-        flux[i] = c[FIT_PEAK] * major * minor;
+        fits[i] = (struct fit_before){c[FIT_PEAK] * major * minor, c[FIT_P], c[FIT_Q], c[FIT_R]};
         c[FIT_P] = c[FIT_R] = 1;
         c[FIT_Q] = 0;
         set->is_free[i] = false;
     }
 }
 
-static void test_beam(struct fit *f, double most, struct fit_set *set, double *flux) {
+static void test_beam(struct fit *f, double most, struct fit_set *set, struct fit_before *fits) {
     const struct fit_set before = *set;
-    set_beam_shapes(set, flux);
+    set_beam_shapes(set, fits);
     if (!(evaluate(f, set) <= most)) {
         *set = before;
         evaluate(f, set);
@@ -510,7 +510,7 @@ static void refine(struct fit *f, struct fit_job *job, double chi2, double most_
         chi2 = divide_elongated(f, chi2, set);
     const double most = chi2 + 20.0 * set->n * (2 * 3.141592653589793 / f->pixel_area);
     if (chooses)
-        test_beam(f, most, set, job->flux_before);
+        test_beam(f, most, set, job->before);
     fit_core(f, most, set);
 }
 

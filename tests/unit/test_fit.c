@@ -346,7 +346,7 @@ static void chosen_shapes(void **state) {
         assert_int_equal(job.set.n, 2);
         for (int i = 0; i < 2; i++) {
             const double flux = shapes == FIT_SHAPES_CHOSEN ? both[i].peak * 1.05 * 1.05 : 0;
-            assert_near(job.flux_before[i], flux, 0.02 * flux);
+            assert_near(job.before[i].flux, flux, 0.02 * flux);
             assert_int_equal(job.set.is_free[i], shapes == FIT_SHAPES_FREE);
             if (shapes == FIT_SHAPES_FREE)
                 assert_is(&s, &job, i, &both[i]);

@@ -211,12 +211,12 @@ static void unsupported(void **state) {
     job.set.is_free[2] = true;
     job.set.source[1] = job.set.source[2] = -1;
     job.set.n = 3;
-    job.flux_before[2] = 7;
+    job.before[2].flux = 7;
     flux_check_drop_unsupported(&s->fit, &FRAME, &job);
     assert_int_equal(job.set.n, 2);
     assert_int_equal(job.set.source[0], 0);
     assert_int_equal(job.set.source[1], -1);
-    assert_true(job.set.is_free[1] && job.flux_before[1] == 7);
+    assert_true(job.set.is_free[1] && job.before[1].flux == 7);
     assert_true(job.set.value[1][FIT_U] > job.set.value[0][FIT_U]);
     scene_free(s);
 }
