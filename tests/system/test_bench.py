@@ -64,6 +64,7 @@ class Bench(t.Case):
                 "contrast": None,
                 "group": None,
                 "shapes": None,
+                "psf": None,
                 "flux-error": None,
                 "position-error": None,
                 "scales": None,

@@ -180,6 +180,7 @@ class Catalogues(t.Case):
                 "contrast": None,
                 "group": None,
                 "shapes": None,
+                "psf": None,
                 "flux-error": None,
                 "position-error": None,
                 "scales": None,

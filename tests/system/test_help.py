@@ -252,7 +252,9 @@ class Help(t.Case):
         for name, words in (("RA", "deg "), ("Peak_flux", "map unit "), ("Total_flux", "Jy ")):
             self.assertTrue(rows[name].startswith(words), rows[name])
         self.assertTrue(rows["E_Maj"].startswith("deg --fit: "), rows["E_Maj"])
-        self.assertTrue(rows["Flags"].endswith("2048 may be an artefact of a brighter source"), rows["Flags"])
+        self.assertTrue(
+            rows["Flags"].endswith("2048 may be an artefact of a brighter source"), rows["Flags"]
+        )
         of_search = [name for name in names if "--at:" not in rows[name]]
         of_search = [name for name in of_search if not re.search("--(at|measure)", rows[name])]
         options = ["-q", "--scales", "--columns", ",".join(of_search)]

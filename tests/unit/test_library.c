@@ -74,6 +74,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"contrast", "1.5"},
                                            {"group", "0"},
                                            {"shapes", "free"},
+                                           {"psf", "measured"},
                                            {"flux-error", "2.5"},
                                            {"position-error", "0.01"},
                                            {"scales", "1.5,4"},
