@@ -125,17 +125,11 @@ static enum srcfind_status measure_completeness(const struct search *search,
     return status;
 }
 
-/* Describes the point-spread function, in areas of the beam. */
 static void describe_psf(const struct measured_psf *measured, struct srcfind_quality *quality) {
-    const struct psf *psf = &measured->psf;
+    const bool is_known = measured->n > 0;
     quality->psf_points = measured->n;
-    quality->psf_middle = quality->psf_edges = NAN;
-    if (measured->n == 0)
-        return;
-    const struct tensor middle = psf_at(psf, (double)(psf->n_x - 1) * psf->step_x / 2,
-                                        (double)(psf->n_y - 1) * psf->step_y / 2);
-    quality->psf_middle = psf_area(psf, &middle);
-    quality->psf_edges = psf_area_at_edges(psf);
+    quality->psf_middle = is_known ? measured->middle : (double)NAN;
+    quality->psf_edges = is_known ? measured->edges : (double)NAN;
 }
 
 /* Moves noise, times and device of the search to the result, also after an error. */

@@ -28,6 +28,7 @@ static const double MOST_RANGE = 2;        /* of the background, in rms */
 static const double MOST_UNMEASURED = 0.1; /* of what is measured */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
 static const double MOST_OTHER_AREA = 0.05; /* of points, beside the beam's */
+static const double MOST_MISSING = 0.1;     /* of the image, in the file of --psf */
 enum { LEAST_SOURCES = 8 };                 /* fewer give no useful shares */
 
 /* Writes a note and the NUL at its end. */
@@ -260,12 +261,18 @@ static void note_fragments(FILE *stream, const struct result *r) {
 
 static void note_artefacts(FILE *stream, const struct result *r) {
     const double n = r->quality.artefacts;
-    if (n > 0)
+    const int64_t n_negative = r->sources.n_negative;
+    int64_t n_both = 0;
+    for (int64_t i = 0; i < r->sources.n; i++)
+        n_both += (r->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT) != 0;
+    char negative[64] = "";
+    if (n_negative > 0 && isfinite(n))
+        snprintf(negative, sizeof negative, ", and %.0f of %lld negative ones", (double)n_both - n,
+                 (long long)n_negative);
+    if (n_both > 0)
         note(stream,
-             "%.0f of %lld sources may be artefacts of brighter ones near them: they have flag "
-             "2048, "
-             "and column Hole says how deep the holes around them are",
-             n, (long long)(r->sources.n - r->sources.n_negative));
+             "%.0f of %lld sources%s may be artefacts of brighter ones: flag 2048, and Hole", n,
+             (long long)(r->sources.n - n_negative), negative);
 }
 
 static void note_negative(FILE *stream, const struct result *r) {
@@ -312,7 +319,10 @@ static void note_cut_sources(FILE *stream, const struct result *r) {
 
 static void note_narrow(FILE *stream, const struct result *r) {
     const struct srcfind_beam *beam = &r->image.beam;
-    if (has_sources(r) && r->quality.narrow > MOST_NARROW)
+    if (has_sources(r) && r->quality.narrow > MOST_NARROW && *r->options.psf)
+        note(stream, "%lld of %lld sources are narrower than points are by --psf %s",
+             count_of(r->quality.narrow, r), (long long)r->sources.n, r->options.psf);
+    else if (has_sources(r) && r->quality.narrow > MOST_NARROW)
         note(stream,
              "%lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
              "which may not be the image's: --beam gives another one",
@@ -384,24 +394,45 @@ static void note_bright(FILE *stream, const struct result *r) {
              (long long)n);
 }
 
-/* Whether an area of points differs from the beam's. */
-static bool is_no_beam(double area) {
-    return fabs(area - 1) > MOST_OTHER_AREA;
+static bool is_other_area(double area, double other) {
+    return fabs(area / other - 1) > MOST_OTHER_AREA;
 }
 
-/* Notes points that have another shape than the beam. */
+/* Notes that the points of a file are not those of the image, or are not everywhere. */
+static void note_psf_file(FILE *stream, const struct result *r) {
+    const struct srcfind_quality *q = &r->quality;
+    const struct psf *psf = &r->psf;
+    const struct tensor moments =
+        psf_at(psf, (double)r->image.width / 2, (double)r->image.height / 2);
+    const double middle = psf_area(psf, &moments), edges = psf_area_at_edges(psf);
+    if (psf->missing > MOST_MISSING)
+        note(stream, "--psf %s has no ellipse in %.0f%% of the image, where the beam stands in",
+             r->options.psf, 100 * psf->missing);
+    if (q->psf_points >= LEAST_SOURCES &&
+        (is_other_area(q->psf_middle, middle) || is_other_area(q->psf_edges, edges)))
+        note(stream,
+             "points are %.2f beams in area in the middle of the image and %.2f at its edges, by "
+             "%lld bright sources that are alone, and %.2f and %.2f by --psf %s: is it of this "
+             "image?",
+             q->psf_middle, q->psf_edges, (long long)q->psf_points, middle, edges, r->options.psf);
+}
+
+/* Notes points that have another shape than the beam, and which shape is taken. */
 static void note_psf(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
-    if (strcmp(r->options.psf, "measured") == 0 && q->psf_points == 0)
+    const bool is_measured = strcmp(r->options.psf, "measured") == 0;
+    const bool is_other = is_other_area(q->psf_middle, 1) || is_other_area(q->psf_edges, 1);
+    if (r->psf.n_x > 0 && !is_measured)
+        note_psf_file(stream, r);
+    else if (is_measured && q->psf_points == 0)
         note(stream, "--psf measured: too few bright sources are alone, points are taken to have "
                      "the beam's shape");
-    if (!*r->options.psf && q->psf_points >= LEAST_SOURCES &&
-        (is_no_beam(q->psf_middle) || is_no_beam(q->psf_edges)))
+    else if (is_measured || (q->psf_points >= LEAST_SOURCES && is_other))
         note(stream,
-             "points are %.2f beams in area in the middle of the image, and %.2f at its edges, by "
-             "%lld bright sources that are alone: if smearing makes them so, --psf measured keeps "
-             "their fluxes; if sidelobes that were not CLEANed do, it makes fluxes wrong",
-             q->psf_middle, q->psf_edges, (long long)q->psf_points);
+             "points are %.2f beams in area in the middle of the image and %.2f at its edges, by "
+             "%lld bright sources that are alone%s",
+             q->psf_middle, q->psf_edges, (long long)q->psf_points,
+             is_measured ? "" : ": --psf measured takes this shape for points");
 }
 
 /* Notes that injected sources are narrower than a pixel, or that fewer had room than were wanted.

@@ -82,12 +82,27 @@ static enum srcfind_status find_noise(struct plane_work *m, struct view *view, b
     return *is_blank ? SRCFIND_OK : status;
 }
 
+/* Gives a view of a plane the smearing of the image, if --psf has any. */
+static enum srcfind_status smear(struct plane_work *m, const struct fit_frame *frame,
+                                 struct view *view, struct psf *psf) {
+    const struct tensor beam = beam_frame_moments(frame);
+    if (m->result->psf.n_x == 0)
+        return SRCFIND_OK;
+    view->psf = psf;
+    return psf_make_beside(psf, &beam, &m->result->psf)
+               ? SRCFIND_OK
+               : error_memory(&m->finder->error, MEASURING);
+}
+
 /* Fits the amplitudes in a plane whose noise is known, and finds its autocorrelation. */
 static enum srcfind_status fit_plane(struct plane_work *m, struct view *view,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
     const struct run_source pixels = {.source = view->source, .noise = &view->result.noise};
     struct plane_setting plane = {.view = view, .frame = frame};
-    enum srcfind_status status = compare_units(m, view->metadata, &plane.unit);
+    struct psf psf = {0};
+    enum srcfind_status status = smear(m, frame, view, &psf);
+    if (status == SRCFIND_OK)
+        status = compare_units(m, view->metadata, &plane.unit);
     plane.is_jansky = isfinite(m->file.jansky);
     view->correlation = correlation_of_beam(frame);
     if (status == SRCFIND_OK)
@@ -96,6 +111,8 @@ static enum srcfind_status fit_plane(struct plane_work *m, struct view *view,
     if (status == SRCFIND_OK)
         status =
             plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, &m->finder->error);
+    view->psf = NULL;
+    psf_clear(&psf);
     const double share = m->finder->options.flux_error / 100;
     for (int64_t i = 0; status == SRCFIND_OK && share > 0 && i < m->held.n; i++) {
         fluxes[i].e_total_flux = hypot(fluxes[i].e_total_flux, share * fluxes[i].total_flux);

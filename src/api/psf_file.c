@@ -9,8 +9,10 @@
 #include "api/psf_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/arrays.h"
 #include "input/frame.h"
@@ -36,6 +38,7 @@ struct psf_reading {
     const struct srcfind_image *metadata;
     struct psf *psf;
     int64_t n; /* nodes */
+    int axis;  /* of the planes, from 0 */
     struct image file;
     struct srcfind_image of_file;
     struct place *places;
@@ -48,9 +51,18 @@ struct psf_reading {
 
 static enum srcfind_status refuse(const struct psf_reading *r, const char *why) {
     return error_set(r->error, SRCFIND_ERROR_INPUT,
-                     "%s: %s: --psf needs a file with three planes, the major and the minor axis "
-                     "and the position angle of points, in degrees",
+                     "--psf: %s: %s: it is to have three planes, the major and the minor axis and "
+                     "the position angle of points, in degrees",
                      r->path, why);
+}
+
+static enum srcfind_status refuse_axes(const struct psf_reading *r, double area) {
+    char why[160];
+    const double factor = sqrt(area),
+                 beam = sqrt(r->metadata->beam.major * r->metadata->beam.minor);
+    snprintf(why, sizeof why, "it has points of %.3g degrees, and the beam is %.3g degrees%s",
+             factor * beam, beam, factor > 60 ? ": are they in arcsec?" : "");
+    return refuse(r, why);
 }
 
 /* --- the file --- */
@@ -62,6 +74,14 @@ static bool has_same_sky(const struct srcfind_image *a, const struct srcfind_ima
            (frame_is_j2000(a->frame, a->equinox) && frame_is_j2000(b->frame, b->equinox));
 }
 
+/* The first axis behind the image's that has three planes; 0: none has. */
+static int find_axis(const struct srcfind_image *file) {
+    int axis = 2;
+    while (axis < file->n_axes && file->axes[axis] < PLANES)
+        axis++;
+    return axis < file->n_axes ? axis : 0;
+}
+
 /* Takes a plane of the file. *metadata shares the path of of_file. */
 static enum srcfind_status take_plane(struct psf_reading *r, int plane,
                                       struct srcfind_image *metadata) {
@@ -69,14 +89,21 @@ static enum srcfind_status take_plane(struct psf_reading *r, int plane,
     *metadata = r->of_file;
     choice.plane.n = metadata->n_axes - 2;
     for (int i = 0; i < choice.plane.n; i++)
-        choice.plane.index[i] = i == 0 ? plane + 1 : 1;
+        choice.plane.index[i] = i + 2 == r->axis ? plane + 1 : 1;
     return image_take_plane(&r->file, &choice, metadata, r->error);
 }
 
 static enum srcfind_status open_file(struct psf_reading *r) {
     struct srcfind_image metadata;
+    if (access(r->path, F_OK) != 0)
+        return error_set(
+            r->error, SRCFIND_ERROR_INPUT,
+            "--psf: there is no file '%s': give one, a directory that holds STEM.fits, "
+            "or measured",
+            r->path);
     enum srcfind_status status = image_open_file(&r->file, r->path, "", &r->of_file, r->error);
-    if (status == SRCFIND_OK && (r->of_file.n_axes < 3 || r->of_file.axes[2] < PLANES))
+    r->axis = status == SRCFIND_OK ? find_axis(&r->of_file) : 0;
+    if (status == SRCFIND_OK && r->axis == 0)
         return refuse(r, "it has fewer than three planes");
     if (status == SRCFIND_OK)
         status = take_plane(r, 0, &metadata);
@@ -213,16 +240,20 @@ static enum srcfind_status set_node(const struct psf_reading *r, int64_t k, bool
 
 static enum srcfind_status set_nodes(const struct psf_reading *r) {
     enum srcfind_status status = SRCFIND_OK;
-    bool is_set, any = false;
+    bool is_set;
+    int64_t n_set = 0;
     for (int64_t k = 0; status == SRCFIND_OK && k < r->n; k++) {
         status = set_node(r, k, &is_set);
         const double area = psf_area(r->psf, &r->psf->moments[k]);
-        any |= is_set;
+        n_set += is_set;
         if (status == SRCFIND_OK && is_set && !(area < MOST_RATIO && area > 1 / MOST_RATIO))
-            return refuse(r, "its axes are not those of points with this beam");
+            return refuse_axes(r, area);
     }
-    return status == SRCFIND_OK && !any ? refuse(r, "it has no ellipse at any place of the image")
-                                        : status;
+    r->psf->missing = (double)(r->n - n_set) / (double)r->n;
+    return status == SRCFIND_OK && n_set == 0
+               ? refuse(r, "it has no ellipse at any place of the image, as if it were of another "
+                           "sky, blank, or its axes exchanged")
+               : status;
 }
 
 /* --- all of it --- */

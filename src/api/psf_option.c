@@ -28,6 +28,8 @@ static enum srcfind_status measure(const struct search *search, const struct inp
     const enum srcfind_status status = search_run(&first);
     if (status == SRCFIND_OK && psf->n == 0)
         psf_clear(&psf->psf);
+    else if (status == SRCFIND_OK)
+        psf_widen(&psf->psf);
     search->report->timings = report.timings;
     sources_clear(&sources);
     views_clear(&views);

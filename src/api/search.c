@@ -297,8 +297,12 @@ static enum srcfind_status find_psf(struct backend_search *b) {
         !psf_points_list(s->sources->rows, s->sources->n, s->sources->free, beam_frame_fwhm(&beam),
                          points, &n))
         status = error_memory(b->calls.error, "measuring the point-spread function");
-    else
+    if (status == SRCFIND_OK) {
         psf->n = psf_fit(&psf->psf, points, n, width, height);
+        const struct tensor middle = psf_at(&psf->psf, (double)width / 2, (double)height / 2);
+        psf->middle = psf_area(&psf->psf, &middle);
+        psf->edges = psf_area_at_edges(&psf->psf);
+    }
     free(points);
     return status;
 }

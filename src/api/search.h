@@ -9,7 +9,9 @@
 
 /* The point-spread function as the sources of an image show it. */
 struct measured_psf {
-    int n; /* points; 0: too few */
+    int n;                /* points; 0: too few */
+    double middle, edges; /* area in that of the beam in the middle of the image, and its mean at
+                             the edges */
     struct psf psf;
 };
 

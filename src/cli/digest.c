@@ -1,12 +1,14 @@
 #include "cli/digest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "api/finder.h"
 #include "common/fnv.h"
 #include "common/path.h"
+#include "input/user_maps.h"
 
 static void add_number(uint64_t *hash, int64_t number) {
     char text[24];
@@ -25,6 +27,13 @@ static void add_file(uint64_t *hash, const char *path) {
     add_number(hash, info.st_mtim.tv_nsec);
 }
 
+/* Adds the file of --psf, unless it is measured. */
+static void add_psf(uint64_t *hash, const char *psf, const char *image) {
+    char *path = *psf ? user_map_path(USER_DETECTION, psf, image) : NULL;
+    add_file(hash, path);
+    free(path);
+}
+
 void digest_make(const struct cli *cli, const struct targets *targets, const struct target *target,
                  char text[DIGEST_TEXT]) {
     struct shaping_option option;
@@ -40,6 +49,7 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         if (!target_file_is_output(&target->files[i]))
             add_file(&hash, target->files[i].path);
     add_file(&hash, cli->find->values.at);
+    add_psf(&hash, cli->find->values.psf, target->image);
     fnv_add(&hash, catalogue ? targets->format->name : "");
     fnv_add(&hash, catalogue && path_ends_with(catalogue, ".gz") ? ".gz" : "");
     fnv_add(&hash, targets->columns ? targets->columns : "");

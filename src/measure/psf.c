@@ -27,6 +27,35 @@ bool psf_make(struct psf *psf, const struct tensor *beam, int64_t width, int64_t
     return psf->moments;
 }
 
+bool psf_make_beside(struct psf *psf, const struct tensor *beam, const struct psf *other) {
+    const int64_t n = other->n_x * other->n_y;
+    const struct tensor *b = &other->beam;
+    *psf = *other;
+    psf->beam = *beam;
+    psf->moments = arrays_allocate(n, sizeof *psf->moments);
+    for (int64_t i = 0; psf->moments && i < n; i++) {
+        const struct tensor *m = &other->moments[i];
+        const struct tensor sum = {beam->xx + m->xx - b->xx, beam->yy + m->yy - b->yy,
+                                   beam->xy + m->xy - b->xy};
+        psf->moments[i] = sum.xx > 0 && tensor_determinant(&sum) > 0 ? sum : *beam;
+    }
+    return psf->moments;
+}
+
+void psf_widen(struct psf *psf) {
+    for (int64_t i = 0; i < psf->n_x * psf->n_y; i++) {
+        struct tensor *m = &psf->moments[i];
+        const struct tensor more = {m->xx - psf->beam.xx, m->yy - psf->beam.yy,
+                                    m->xy - psf->beam.xy};
+        struct axes axes = tensor_axes(&more);
+        axes.major = fmax(axes.major, 0);
+        axes.minor = fmax(axes.minor, 0);
+        const struct tensor wider = tensor_of_axes(&axes);
+        *m = (struct tensor){psf->beam.xx + wider.xx, psf->beam.yy + wider.yy,
+                             psf->beam.xy + wider.xy};
+    }
+}
+
 void psf_clear(struct psf *psf) {
     free(psf->moments);
     *psf = (struct psf){0};

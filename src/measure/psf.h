@@ -13,6 +13,7 @@ struct psf {
     int64_t n_x, n_y;   /* 0: there are no nodes */
     double step_x, step_y;
     struct tensor *moments; /* of the nodes, row by row, pixels^2 */
+    double missing;         /* share of the nodes that have the beam's for want of others */
 };
 
 /* Makes nodes for an image of this size, which have the beam's moments; false where memory ran out.
@@ -20,6 +21,13 @@ struct psf {
  * failure. */
 bool psf_make(struct psf *psf, const struct tensor *beam, int64_t width, int64_t height);
 void psf_clear(struct psf *psf);
+
+/* Makes that of another image with this beam, on the same pixels: smearing adds the same second
+ * moments to each beam. False where memory ran out. */
+bool psf_make_beside(struct psf *psf, const struct tensor *beam, const struct psf *other);
+
+/* Gives each node at least the widths of the beam: smearing makes nothing narrower. */
+void psf_widen(struct psf *psf);
 
 /* The second moments at a position of the image, by bilinear interpolation; beyond the image those
  * of its edge. */

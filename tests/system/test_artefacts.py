@@ -184,9 +184,11 @@ class Artefacts(t.Case):
 
     def test_notes(self):
         path = self.image()
-        note = "4 of 10 sources may be artefacts of brighter ones near them: they have flag 2048"
+        note = "4 of 10 sources may be artefacts of brighter ones: flag 2048, and Hole"
         self.assertIn(note, t.run(path, *OPTIONS).stderr)
         self.assertNotIn("2048", t.run(path, *OPTIONS[3:]).stderr)
+        note = "4 of 10 sources, and 4 of 4 negative ones may be artefacts"
+        self.assertIn(note, t.run(path, "--negative", *OPTIONS).stderr)
         for name in ("a", "b"):
             result = t.run(path, "-q", *OPTIONS, "-o", self.path(f"{name}.json"))
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -199,9 +199,19 @@ class Psf(t.Case):
 
     def test_notes(self):
         path = self.sky()
-        words = "bright sources that are alone: if smearing makes them so, --psf measured keeps"
-        self.assertIn(words, t.run(path, *FIT).stderr)
-        self.assertNotIn(words, t.run(path, *FIT, "--psf", "measured").stderr)
+        words = "points are [01].[09]. beams in area in the middle of the image and 1.6. at its edges, by .* bright sources that are alone"
+        self.assertRegex(t.run(path, *FIT).stderr, words + ": --psf measured takes this shape")
+        self.assertRegex(t.run(path, *FIT, "--psf", "measured").stderr, words + "\n")
+        self.assertNotIn("points are", t.run(path, *FIT, "--psf", self.psf_file()).stderr)
+        narrow = self.psf_file("narrow.fits", scale=0.5)
+        stderr = t.run(path, *FIT, "--psf", narrow).stderr
+        self.assertRegex(stderr, words + ", and 0.25 and 0.4. by --psf .*narrow.fits: is it of")
+        wide = self.psf_file("wide.fits", scale=2.5)
+        stderr = t.run(path, *FIT, "--psf", wide).stderr
+        self.assertRegex(stderr, "are narrower than points are by --psf .*wide.fits\n")
+        away = self.psf_file("part.fits", CRVAL1=150.1)
+        stderr = t.run(path, *FIT, "--psf", away).stderr
+        self.assertRegex(stderr, "part.fits has no ellipse in .*% of the image, where the beam")
         few = self.write("few.fits", t.noise(100, 100, n_sources=1), self.header())
         result = t.run(few, *FIT, "--psf", "measured")
         self.assertIn("--psf measured: too few bright sources are alone", result.stderr)
@@ -216,14 +226,14 @@ class Psf(t.Case):
         for psf, words in (
             (two, "it has fewer than three planes"),
             (plane, "it has fewer than three planes"),
-            (self.psf_file("arcsec.fits", scale=3600), "are not those of points with this beam"),
+            (self.psf_file("arcsec.fits", scale=3600), "are they in arcsec?"),
             (
                 self.psf_file("away.fits", CRVAL1=10.0, CRVAL2=-40.0),
                 "it has no ellipse at any place of the image",
             ),
             (self.psf_file("gal.fits", CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN"), "of another kind"),
             (self.psf_file("flat.fits", CTYPE1="X", CTYPE2="Y"), "it has no sky coordinates"),
-            (self.path("none.fits"), "none.fits"),
+            (self.path("none.fits"), "give one, a directory that holds STEM.fits, or measured"),
         ):
             self.assert_error(1, words, path, *FIT, "--psf", psf)
         no_beam = self.write("no_beam.fits", self.image.astype(np.float32), t.sky_header(BMAJ=None))
@@ -231,6 +241,37 @@ class Psf(t.Case):
             self.assert_error(1, "--psf needs the beam", no_beam, *FIT, "--psf", psf)
             self.assert_error(2, "psf: it is the shape of points in fits", path, "--psf", psf)
         self.assert_error(2, "psf.fits", path, *FIT, "--psf", good, "-f", "fits", "-o", good)
+
+    def test_planes(self):
+        """A plane of the same image has the fluxes of the image."""
+        path = self.sky()
+        for how in (self.psf_file(), "measured"):
+            result = t.run(
+                path, "-q", *FIT, "--psf", how, "--measure-in", path, "-o", self.path("c.csv")
+            )
+            self.assertEqual(result.returncode, 0, result.stderr)
+            sources = {row["Source_id"]: row for row in t.read_csv(self.path("c.csv"))}
+            ratios = []
+            for row in t.read_csv(self.path("c.planes.csv")):
+                source = sources[row["Source_id"]]
+                if source["Flags"] == BEAM_SHAPE:
+                    ratios.append(row["Total_flux"] / source["Total_flux"])
+            self.assertGreater(len(ratios), 100)
+            self.assertLess(np.abs(np.percentile(ratios, (10, 50, 90)) - 1).max(), 0.05)
+
+    def test_changed_file(self):
+        """With --skip-existing and a report, a file that changed is read again."""
+        path, psf = self.sky(), self.psf_file()
+        command = (path, *FIT, "--psf", psf, "--skip-existing", "--report")
+        command += (self.path("r.csv"), "-o", self.path("out/"))
+        statuses = []
+        for scale in (None, None, 1.1):
+            if scale:
+                self.psf_file(scale=scale)
+            result = t.run(*command)
+            self.assertEqual(result.returncode, 0)
+            statuses.append("skipped" in result.stderr)
+        self.assertEqual(statuses, [False, True, False])
 
     def test_several_images(self):
         """One file serves all; a directory has one for each."""
