@@ -102,11 +102,19 @@ static double factor_of(const struct trials *t) {
     return is_known && !are_one_image(t) ? factor : (double)NAN;
 }
 
-/* The peak of source i in the measured image. */
+/* The area of a point at source i in the measured image / that of the beam. */
+static double area_of_point(const struct trials *t, int64_t i) {
+    const struct tensor moments = psf_at(&t->measure.psf, t->positions[i].x, t->positions[i].y);
+    return psf_area(&t->measure.psf, &moments);
+}
+
+/* The peak of source i in the measured image. With two images of one flux, smearing lowers it. */
 static double measured_peak(const struct trials *t, int64_t i) {
     const struct injection_position *position = &t->positions[i];
-    return detected_peak(&t->list->all[i], position) *
-           (isnan(t->factor) ? position->rms / position->rms_detected : t->factor);
+    const double peak = detected_peak(&t->list->all[i], position);
+    const double smeared = t->search->views->are_two ? 1 / area_of_point(t, i) : 1;
+    return isnan(t->factor) ? peak * position->rms / position->rms_detected
+                            : peak * t->factor * smeared;
 }
 
 /* Sets the true fluxes of all sources. */
@@ -115,9 +123,8 @@ static void set_fluxes(const struct trials *t) {
         struct injection *source = &t->list->all[i];
         if (!source->is_added)
             continue;
-        const struct tensor moments = psf_at(&t->measure.psf, t->positions[i].x, t->positions[i].y);
         source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak *
-                       psf_area(&t->measure.psf, &moments);
+                       area_of_point(t, i);
         source->x = t->positions[i].x;
         source->y = t->positions[i].y;
     }

@@ -275,15 +275,19 @@ static void note_artefacts(FILE *stream, const struct result *r) {
              (long long)(r->sources.n - n_negative), negative);
 }
 
+/* Notes negative sources. Those of either sign that may be artefacts have a note of their own. */
 static void note_negative(FILE *stream, const struct result *r) {
-    const int64_t n_positive = r->sources.n - r->sources.n_negative;
+    const int64_t first = r->sources.n - r->sources.n_negative;
     const bool local = r->options.noise.local || r->background.box > 0 || *r->options.rms_map;
-    if ((double)r->sources.n_negative > MOST_NEGATIVE * (double)n_positive)
+    int64_t n[2] = {0, 0}; /* positive, negative */
+    for (int64_t i = 0; i < r->sources.n; i++)
+        n[i >= first] += !(r->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT);
+    if ((double)n[1] > MOST_NEGATIVE * (double)n[0])
         note(stream,
              "%lld negative source%s beside %lld positive, of which %s may be "
              "false: %sa higher --threshold leaves fewer",
-             (long long)r->sources.n_negative, plural(r->sources.n_negative), (long long)n_positive,
-             r->sources.n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
+             (long long)n[1], plural(n[1]), (long long)n[0], n[1] < n[0] ? "as many" : "all",
+             local ? "" : "--local or ");
 }
 
 /* The number of sources in a share of all sources. */
@@ -420,7 +424,7 @@ static void note_psf_file(FILE *stream, const struct result *r) {
 /* Notes points that have another shape than the beam, and which shape is taken. */
 static void note_psf(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
-    const bool is_measured = strcmp(r->options.psf, "measured") == 0;
+    const bool is_measured = options_measure_psf(&r->options);
     const bool is_other = is_other_area(q->psf_middle, 1) || is_other_area(q->psf_edges, 1);
     if (r->psf.n_x > 0 && !is_measured)
         note_psf_file(stream, r);

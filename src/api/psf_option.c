@@ -16,6 +16,7 @@ static enum srcfind_status measure(const struct search *search, const struct inp
     options.at = options.psf = "";
     options.scales.n = 0;
     options.fit = true;
+    options.shapes = SHAPES_AUTO;
     struct views views =
         views_of_input(input, search->views->measure.metadata, &options, search->views->blanks);
     struct search first = *search;
@@ -63,6 +64,6 @@ enum srcfind_status psf_option_find(const struct search *search, const struct in
     if (!frame.has_beam)
         return sources_no_beam(metadata, SRCFIND_ERROR_INPUT, "--psf needs the beam",
                                "leave --psf out", error);
-    return strcmp(search->options->psf, "measured") == 0 ? measure(search, input, psf)
-                                                         : read_file(search, input, &frame, psf);
+    return options_measure_psf(search->options) ? measure(search, input, psf)
+                                                : read_file(search, input, &frame, psf);
 }

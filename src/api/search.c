@@ -234,15 +234,23 @@ static enum srcfind_status make_and_keep(struct backend_search *b, struct views 
 /* --- artefacts --- */
 
 /* Lists the Gaussians of the image of which this one is the negative, with the other sign: *n in
- * all; to be freed. NULL where memory ran out. */
+ * all; to be freed. Those of scales are in the background. NULL where memory ran out. */
 static struct gaussian *list_opposite(const struct sources *opposite, int64_t *n) {
-    *n = opposite ? opposite->n_gaussians : 0;
+    *n = opposite ? opposite->n_free : 0;
     struct gaussian *all = arrays_allocate(*n, sizeof *all);
     for (int64_t i = 0; all && i < *n; i++) {
         all[i] = opposite->gaussians[i];
         all[i].peak = -all[i].peak;
     }
     return all;
+}
+
+/* The number of rows that are of no scale, which come first. */
+static int64_t count_rows(const struct sources *s) {
+    int64_t n = 0;
+    while (s && n < s->n && s->rows[n].scale == 0)
+        n++;
+    return n;
 }
 
 /* Flags the Gaussians of sources that have the flag. */
@@ -266,7 +274,7 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
                                    .height = view->source->height,
                                    .fwhm = beam_frame_fwhm(&beam),
                                    .opposite = s->opposite ? s->opposite->rows : NULL,
-                                   .n_opposite = s->opposite ? s->opposite->n : 0};
+                                   .n_opposite = count_rows(s->opposite)};
     struct gaussian *gaussians = list_opposite(s->opposite, &image.n_gaussians);
     image.gaussians = gaussians;
     status = gaussians ? artefacts_find(&image, s->sources->rows, s->sources->n, b->calls.threads,

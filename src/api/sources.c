@@ -134,6 +134,7 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
     }
     all->n += more->n;
     all->n_gaussians += more->n_gaussians;
+    all->n_free = all->n_gaussians;
     all->n_parts += more->n_parts;
     sources_clear(more);
     return ok;

@@ -59,8 +59,8 @@ struct fit_limits {
  * more iterations with a hundredth of this tolerance change no result that matters. */
 static const struct fit_limits FIT_LIMITS = {50, 0.1};
 
-/* A component before step 4 gave it the beam's shape: its flux (peak x widths / the beam's), and
- * its form. Of others all is 0. */
+/* A component before steps 4 and 5: its form, or 0 if it is not free; and the flux (peak x widths /
+ * the beam's) that it had, if step 4 gave it the beam's shape. */
 struct fit_before {
     double flux, p, q, r;
 };

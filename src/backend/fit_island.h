@@ -354,6 +354,16 @@ FIT_FUNCTION bool fit_is_beam_width(double width, double relative_error) {
     return width - 1 < FIT_WIDER * error && 1 - width < FIT_NARROWER * error;
 }
 
+/* Keeps the forms of the components of a set. */
+FIT_FUNCTION void fit_keep_forms(const struct fit_set *set, struct fit_before *before) {
+    FIT_EACH (i, set->n) {
+        const double *const c = set->value[i];
+        const struct fit_before form = {0, c[FIT_P], c[FIT_Q], c[FIT_R]}, none = {0, 0, 0, 0};
+        before[i] = set->is_free[i] ? form : none;
+    }
+    FIT_SYNC();
+}
+
 /* Gives the beam's shape to the components whose widths are the beam's, but for their errors. Sets
  * what each of them was. */
 FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, struct fit_before *before) {
@@ -365,9 +375,6 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, struct fit_before *be
         if (set->is_free[i] && fit_is_beam_width(w.major, e.major) &&
             fit_is_beam_width(w.minor, e.minor)) {
             before[i].flux = c[FIT_PEAK] * w.major * w.minor;
-            before[i].p = c[FIT_P];
-            before[i].q = c[FIT_Q];
-            before[i].r = c[FIT_R];
             c[FIT_P] = c[FIT_R] = 1;
             c[FIT_Q] = 0;
             set->is_free[i] = false;
@@ -472,6 +479,7 @@ FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double ch
     }
     /* Steps 4 and 5 choose the likely result, not the best fit: chi^2 may rise up to this. */
     const double most = chi2 + fit_worse(s, m->now.n);
+    fit_keep_forms(&m->now, job->before);
     if (s->has_beam && s->shapes == FIT_SHAPES_CHOSEN)
         fit_test_beam(s, most, job->before);
     else

@@ -68,7 +68,8 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
 }
 
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
-    const char *at = cli->find->values.at, *psf = cli->find->values.psf;
+    const struct options *o = &cli->find->values;
+    const char *at = o->at, *psf = options_measure_psf(o) ? "" : o->psf;
     const struct path_list *measured = &cli->find->values.measure_in;
     bool ok =
         add_use(u, cli->files_from, NULL, "the list of images", false) &&

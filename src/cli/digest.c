@@ -27,7 +27,7 @@ static void add_file(uint64_t *hash, const char *path) {
     add_number(hash, info.st_mtim.tv_nsec);
 }
 
-/* Adds the file of --psf, unless it is measured. */
+/* Adds the file of --psf for an image. */
 static void add_psf(uint64_t *hash, const char *psf, const char *image) {
     char *path = *psf ? user_map_path(USER_DETECTION, psf, image) : NULL;
     add_file(hash, path);
@@ -49,7 +49,8 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         if (!target_file_is_output(&target->files[i]))
             add_file(&hash, target->files[i].path);
     add_file(&hash, cli->find->values.at);
-    add_psf(&hash, cli->find->values.psf, target->image);
+    if (!options_measure_psf(&cli->find->values))
+        add_psf(&hash, cli->find->values.psf, target->image);
     fnv_add(&hash, catalogue ? targets->format->name : "");
     fnv_add(&hash, catalogue && path_ends_with(catalogue, ".gz") ? ".gz" : "");
     fnv_add(&hash, targets->columns ? targets->columns : "");

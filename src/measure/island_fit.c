@@ -281,14 +281,13 @@ static bool is_held(const struct share *share) {
     return share->sum > (double)share->n && 2 * share->model >= share->sum;
 }
 
-/* The second moments of the free shape of component i of a job; NaN: it had none. */
+/* The second moments of the free shape of component i of a job, in a fit of all pixels alike; NaN:
+ * it had none. */
 static struct tensor free_moments(const struct fit_job *job, int i) {
     const struct fit_before *before = &job->before[i];
-    const double *const c = job->set.value[i];
     const double form[FIT_PARAMETERS] = {1, 0, 0, before->p, before->q, before->r};
-    const bool is_free = job->set.is_free[i];
-    const struct gaussian g = gaussian_of_fit(&job->frame, is_free ? c : form, 1, 0, 0);
-    return is_free || before->flux > 0 ? tensor_inverse(&g.form) : (struct tensor){NAN, NAN, NAN};
+    const struct gaussian g = gaussian_of_fit(&job->frame, form, 1, 0, 0);
+    return before->p > 0 ? tensor_inverse(&g.form) : (struct tensor){NAN, NAN, NAN};
 }
 
 /* Adds component i of a job. lost: the flux that its free shape had more than the beam's shape,

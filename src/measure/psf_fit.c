@@ -5,41 +5,44 @@
  *    areas are closest to a polynomial: a third of the bright sources may be resolved.
  * 3. keep_near clips by areas, more tightly above than below: a source far above is resolved. Fits
  *    and clips are repeated until the same points are left.
- * 4. A quadratic is taken where it is better than constants by Bayes' information criterion
- * (Schwarz 1978, Ann. Statist. 6, 461): with few points it would run away at the edges.
+ * 4. One shape, a quadratic around the middle, or a whole quadratic: the best of these by Bayes'
+ *    information criterion (Schwarz 1978, Ann. Statist. 6, 461). With few points more terms run
+ * away at the edges.
  * 5. set_nodes evaluates the polynomial, within the areas of the points: it is not to run away in
- *    corners that have nbest. */
+ *    corners that have none. */
 #include "measure/psf_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TERMS = 6, ROUNDS = 12, START_ROUNDS = 20 };
+/* Terms: 1; those of the distance from the middle, by which time and bandwidth smear; x and y. */
+enum { SYMMETRIC = 4, TERMS = 6, ROUNDS = 12, START_ROUNDS = 20 };
 
 static const double CLOSEST = 0.6; /* share of the points with which the clip starts */
 
-/* A point is left out if its area, in that of the beam, is above this; or beyond these multiples of
- * the scatter, which is at least LEAST_SCATTER, from the polynomial. */
-static const double MOST_AREA = 2.5, MOST_ABOVE = 2, MOST_BELOW = 3, LEAST_SCATTER = 0.02;
+/* A point is left out if its area is above this, in the median area or, if this is less, that of
+ * the beam; or beyond these multiples of the scatter, which is at least one error, from the
+ * polynomial. */
+static const double MOST_AREA = 2.5, MOST_ABOVE = 2, MOST_BELOW = 3;
 
 /* Nodes have areas between the least and the largest of the points, and this factor beyond them. */
 static const double BEYOND = 1.25;
 
-/* The error of an area x S/N; and the most that a point adds to chi^2. */
-static const double ERROR_OF_AREA = 1.1, MOST_CHI2 = 9;
+static const double MOST_CHI2 = 9; /* that a point adds to the criterion */
 
 static const double LEAST_PIVOT = 1e-9; /* of sums of squared weights, which are above 1 */
 
 struct polynomial {
     int n_terms;
     double width, height;
+    double most_area;    /* of a point, in that of the beam */
     double by[TERMS][3]; /* of xx, yy, xy */
 };
 
 static void terms_at(const struct polynomial *p, double x, double y, double t[TERMS]) {
     const double u = 2 * x / p->width - 1, v = 2 * y / p->height - 1;
-    const double all[TERMS] = {1, u, v, u * u, u * v, v * v};
+    const double all[TERMS] = {1, u * u, u * v, v * v, u, v};
     memcpy(t, all, sizeof all);
 }
 
@@ -77,9 +80,8 @@ static bool solve(int n, double a[TERMS][TERMS], double b[TERMS][3]) {
 }
 
 /* Adds a point to the normal equations. */
-static void add_point(struct polynomial *p, const struct psf_point *point, double weight,
-                      double a[TERMS][TERMS]) {
-    const double square = weight * weight;
+static void add_point(struct polynomial *p, const struct psf_point *point, double a[TERMS][TERMS]) {
+    const double square = point->weight * point->weight;
     const double values[3] = {point->moments.xx, point->moments.yy, point->moments.xy};
     double t[TERMS];
     terms_at(p, point->x, point->y, t);
@@ -91,20 +93,20 @@ static void add_point(struct polynomial *p, const struct psf_point *point, doubl
     }
 }
 
-/* Fits the polynomial to the points that are kept; all weigh alike, or by their weights. */
+/* Fits the polynomial to the points that are kept. */
 static bool fit_polynomial(struct polynomial *p, const struct psf_point *points, const bool *kept,
-                           int64_t n, bool are_alike) {
+                           int64_t n) {
     double a[TERMS][TERMS] = {{0}};
     memset(p->by, 0, sizeof p->by);
     for (int64_t i = 0; i < n; i++)
         if (kept[i])
-            add_point(p, &points[i], are_alike ? 1 : points[i].weight, a);
+            add_point(p, &points[i], a);
     return solve(p->n_terms, a, p->by);
 }
 
 /* The points that a polynomial needs. */
 static int least_of(const struct polynomial *p) {
-    return p->n_terms == TERMS ? PSF_QUADRATIC : PSF_LEAST_POINTS;
+    return p->n_terms > 1 ? PSF_QUADRATIC : PSF_LEAST_POINTS;
 }
 
 static int compare_reals(const void *a, const void *b) {
@@ -112,13 +114,13 @@ static int compare_reals(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* How far the area of a point is above that of the polynomial; infinite where the polynomial is no
- * ellipse. */
+/* How far the area of a point is above that of the polynomial, in its errors; infinite where the
+ * polynomial is no ellipse. */
 static double above(const struct psf *psf, const struct polynomial *p,
                     const struct psf_point *point) {
     const struct tensor moments = polynomial_at(p, point->x, point->y);
-    const double more = psf_area(psf, &point->moments) - psf_area(psf, &moments);
-    return isnan(more) ? (double)INFINITY : more;
+    const double more = psf_area(psf, &point->moments) / psf_area(psf, &moments) - 1;
+    return isnan(more) ? (double)INFINITY : more * point->weight;
 }
 
 /* Keeps the points whose areas are closest to one polynomial. Returns how many. */
@@ -127,10 +129,10 @@ static int start(const struct psf *psf, struct polynomial *p, const struct psf_p
     double sizes[PSF_MOST_POINTS];
     int n_kept = 0;
     for (int64_t i = 0; i < n; i++)
-        n_kept += kept[i] = psf_area(psf, &points[i].moments) < MOST_AREA;
-    const int n_closest = (int)ceil(CLOSEST * n_kept);
-    for (int round = 0; round < START_ROUNDS && n_closest > p->n_terms; round++) {
-        if (!fit_polynomial(p, points, kept, n, true))
+        n_kept += kept[i] = psf_area(psf, &points[i].moments) < p->most_area;
+    const int n_closest = (int)fmax(ceil(CLOSEST * n_kept), PSF_LEAST_POINTS);
+    for (int round = 0; round < START_ROUNDS && n_closest > p->n_terms && n_closest <= n; round++) {
+        if (!fit_polynomial(p, points, kept, n))
             return 0;
         for (int64_t i = 0; i < n; i++)
             sizes[i] = fabs(above(psf, p, &points[i]));
@@ -151,11 +153,11 @@ static int keep_near(const struct psf *psf, const struct polynomial *p,
         if (kept[i])
             sizes[n_before++] = fabs(above(psf, p, &points[i]));
     qsort(sizes, (size_t)n_before, sizeof *sizes, compare_reals);
-    const double scatter = fmax(1.4826 * sizes[n_before / 2], LEAST_SCATTER);
+    const double scatter = fmax(1.4826 * sizes[n_before / 2], 1);
     *is_same = true;
     for (int64_t i = 0; i < n; i++) {
         const double d = above(psf, p, &points[i]);
-        const bool keeps = psf_area(psf, &points[i].moments) < MOST_AREA &&
+        const bool keeps = psf_area(psf, &points[i].moments) < p->most_area &&
                            d < MOST_ABOVE * scatter && d > -MOST_BELOW * scatter;
         *is_same = *is_same && keeps == kept[i];
         kept[i] = keeps;
@@ -170,7 +172,7 @@ static int fit_and_clip(const struct psf *psf, struct polynomial *p, const struc
     int n_kept = start(psf, p, points, n, kept);
     bool is_same = false;
     for (int round = 0; round < ROUNDS && !is_same; round++) {
-        if (n_kept < PSF_LEAST_POINTS || !fit_polynomial(p, points, kept, n, false))
+        if (n_kept < PSF_LEAST_POINTS || !fit_polynomial(p, points, kept, n))
             return 0;
         n_kept = keep_near(psf, p, points, n, kept, &is_same);
     }
@@ -204,9 +206,20 @@ struct fitted {
     int n_kept; /* 0: there is none */
 };
 
+static double median_area(const struct psf *psf, const struct psf_point *points, int64_t n) {
+    double areas[PSF_MOST_POINTS];
+    for (int64_t i = 0; i < n; i++)
+        areas[i] = psf_area(psf, &points[i].moments);
+    qsort(areas, (size_t)n, sizeof *areas, compare_reals);
+    return n > 0 ? areas[n / 2] : 1;
+}
+
 static struct fitted fit_terms(const struct psf *psf, const struct psf_point *points, int64_t n,
                                int n_terms, int64_t width, int64_t height) {
-    struct fitted f = {.p = {.n_terms = n_terms, .width = (double)width, .height = (double)height}};
+    struct fitted f = {.p = {.n_terms = n_terms,
+                             .width = (double)width,
+                             .height = (double)height,
+                             .most_area = MOST_AREA * fmax(1, median_area(psf, points, n))}};
     f.n_kept = fit_and_clip(psf, &f.p, points, n, f.kept);
     return f;
 }
@@ -217,7 +230,7 @@ static double criterion(const struct psf *psf, const struct polynomial *p,
                         const struct psf_point *points, int64_t n) {
     double sum = p->n_terms * log((double)n);
     for (int64_t i = 0; i < n; i++) {
-        const double d = above(psf, p, &points[i]) * points[i].weight / ERROR_OF_AREA;
+        const double d = above(psf, p, &points[i]);
         sum += fmin(d * d, MOST_CHI2);
     }
     return sum;
@@ -225,12 +238,15 @@ static double criterion(const struct psf *psf, const struct polynomial *p,
 
 int psf_fit(struct psf *psf, const struct psf_point *points, int64_t n, int64_t width,
             int64_t height) {
-    struct fitted best = fit_terms(psf, points, n, 1, width, height);
-    const struct fitted quadratic = fit_terms(psf, points, n, TERMS, width, height);
+    static const int numbers[] = {1, SYMMETRIC, TERMS};
+    struct fitted best = {.n_kept = 0};
     double least = INFINITY, most = 0;
-    if (quadratic.n_kept > 0 && (best.n_kept == 0 || criterion(psf, &quadratic.p, points, n) <
-                                                         criterion(psf, &best.p, points, n)))
-        best = quadratic;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const struct fitted f = fit_terms(psf, points, n, numbers[i], width, height);
+        if (f.n_kept > 0 && (best.n_kept == 0 ||
+                             criterion(psf, &f.p, points, n) < criterion(psf, &best.p, points, n)))
+            best = f;
+    }
     for (int64_t i = 0; best.n_kept > 0 && i < n; i++) {
         const double area = psf_area(psf, &points[i].moments);
         least = best.kept[i] ? fmin(least, area) : least;

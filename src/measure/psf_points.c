@@ -7,7 +7,9 @@
 #include "measure/row_index.h"
 
 static const double LEAST_SNR = 15, ALONE = 3; /* the latter in FWHM */
-static const double MOST_WEIGHT = 100;         /* S/N above which all weigh alike */
+/* Relative errors of areas: by noise, times S/N; and of bright sources, which are no exact
+ * Gaussians. */
+static const double OF_NOISE = 1.3, OF_SHAPE = 0.03;
 
 /* A row that may be a point, and its free shape. */
 struct chosen {
@@ -61,7 +63,8 @@ bool psf_points_list(const struct srcfind_source *rows, int64_t n, const struct 
     *n_points = n_chosen < PSF_MOST_POINTS ? n_chosen : PSF_MOST_POINTS;
     for (int64_t k = 0; k < *n_points; k++)
         points[k] = (struct psf_point){chosen[k].row->x, chosen[k].row->y,
-                                       fmin(chosen[k].row->snr, MOST_WEIGHT), chosen[k].moments};
+                                       1 / hypot(OF_NOISE / chosen[k].row->snr, OF_SHAPE),
+                                       chosen[k].moments};
     row_index_clear(&index);
     free(chosen);
     return ok;

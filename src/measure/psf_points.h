@@ -6,7 +6,8 @@
 #include "common/error.h"
 #include "srcfind.h"
 
-/* A source that may be a point: its fitted second moments, pixels^2, and its weight. */
+/* A source that may be a point: its fitted second moments, pixels^2; weight: 1 / the relative error
+ * of its area. */
 struct psf_point {
     double x, y, weight;
     struct tensor moments;

@@ -623,6 +623,10 @@ bool options_fit(const struct options *options) {
            options->scales.n > 0 || options->measure_in.n > 0;
 }
 
+bool options_measure_psf(const struct options *options) {
+    return strcmp(options->psf, "measured") == 0;
+}
+
 double options_group(const struct options *options) {
     return isnan(options->group) ? 1 : options->group;
 }

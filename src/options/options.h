@@ -97,6 +97,9 @@ struct options {
     int64_t device_memory; /* most bytes of a CUDA device's memory to use; 0: what is free */
 };
 
+/* Whether the point-spread function is to be measured; else `psf` is a path, or "". */
+bool options_measure_psf(const struct options *options);
+
 /* Sets all options to their defaults. Options that were set before are to be cleared first. */
 void options_default(struct options *options);
 

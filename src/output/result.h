@@ -23,11 +23,12 @@ enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
  * source (api/join.h), which are behind those before. */
 struct sources {
     struct srcfind_source *rows;
-    int64_t n, n_negative; /* the negative ones are the last, and count as sources */
-    struct gaussian *gaussians;
-    struct tensor *free; /* second moments of their free shapes, pixels^2, until scales are
-                            searched; NaN: they had none; NULL: not known */
+    int64_t n, n_negative;      /* the negative ones are the last, and count as sources */
+    struct gaussian *gaussians; /* those of the image itself, and then those of scales */
     int64_t n_gaussians;
+    struct tensor *free; /* of the first n_free, those of the image itself: second moments of their
+                            free shapes, pixels^2; NaN: they had none */
+    int64_t n_free;
     struct srcfind_source *parts;
     int64_t n_parts;
     struct labels labels[LABEL_KINDS];

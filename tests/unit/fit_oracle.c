@@ -432,7 +432,7 @@ static void set_beam_shapes(struct fit_set *set, struct fit_before *fits) {
         if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor) ||
             !(1 - major < 3 * e_major) || !(1 - minor < 3 * e_minor))
             continue;
-        fits[i] = (struct fit_before){c[FIT_PEAK] * major * minor, c[FIT_P], c[FIT_Q], c[FIT_R]};
+        fits[i].flux = c[FIT_PEAK] * major * minor;
         c[FIT_P] = c[FIT_R] = 1;
         c[FIT_Q] = 0;
         set->is_free[i] = false;
@@ -509,6 +509,11 @@ static void refine(struct fit *f, struct fit_job *job, double chi2, double most_
     if (chooses)
         chi2 = divide_elongated(f, chi2, set);
     const double most = chi2 + 20.0 * set->n * (2 * 3.141592653589793 / f->pixel_area);
+    for (int i = 0; i < set->n; i++) {
+        const double *c = set->value[i];
+        job->before[i] = set->is_free[i] ? (struct fit_before){0, c[FIT_P], c[FIT_Q], c[FIT_R]}
+                                         : (struct fit_before){0, 0, 0, 0};
+    }
     if (chooses)
         test_beam(f, most, set, job->before);
     fit_core(f, most, set);

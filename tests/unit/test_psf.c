@@ -88,7 +88,7 @@ static void frames(void **state) {
     psf_clear(&psf);
 }
 
-/* Points with noise of 1.1 / weight in their areas, of which a share is resolved. */
+/* Points whose areas have relative errors of 1 / weight, of which a share is resolved. */
 static int make_points(double most, int n, double resolved, struct random *r,
                        struct psf_point *points) {
     for (int i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static int make_points(double most, int n, double resolved, struct random *r,
         *p = (struct psf_point){.x = WIDTH * random_unit(r), .y = HEIGHT * random_unit(r)};
         p->weight = 15 + 85 * random_unit(r);
         p->moments = smeared(most, p->x, p->y);
-        const double factor = 1 + 1.1 / p->weight * random_normal(r);
+        const double factor = 1 + random_normal(r) / p->weight;
         const double wider = random_unit(r) < resolved ? 4 * random_unit(r) : 0;
         p->moments = (struct tensor){p->moments.xx * factor + wider, p->moments.yy * factor + wider,
                                      p->moments.xy * factor};
@@ -119,7 +119,7 @@ static void points_and_resolved_sources(void **state) {
         double most, resolved, within;
         int n;
     } known[] = {
-        {0, 0, 0.01, 30},    {0, 0.33, 0.02, 60}, {3, 0, 0.1, 40},
+        {0, 0, 0.01, 30},   {0, 0.33, 0.02, 60}, {3, 0, 0.1, 40},
         {3, 0.25, 0.1, 90}, {0, 0, 0.02, 12},
     };
     struct psf_point points[PSF_MOST_POINTS];
@@ -138,6 +138,46 @@ static void points_and_resolved_sources(void **state) {
     }
 }
 
+/* Points wider than any limit are points if all are so. */
+static void wide_points(void **state) {
+    struct psf_point points[30];
+    struct random r = {6};
+    struct psf psf;
+    (void)state;
+    assert_true(psf_make(&psf, &BEAM, WIDTH, HEIGHT));
+    make_points(0, 30, 0, &r, points);
+    for (int i = 0; i < 30; i++)
+        points[i].moments = (struct tensor){4 * points[i].moments.xx, 4 * points[i].moments.yy,
+                                            4 * points[i].moments.xy};
+    assert_in_range(psf_fit(&psf, points, 30, WIDTH, HEIGHT), 20, 30);
+    const struct tensor t = psf_at(&psf, 300, 200);
+    assert_near(psf_area(&psf, &t), 4, 0.1);
+    psf_clear(&psf);
+}
+
+/* Another image has the same smearing; nothing is narrower than the beam. */
+static void beside_and_wider(void **state) {
+    const struct tensor other = {9, 8, -1};
+    struct psf psf, beside;
+    (void)state;
+    assert_true(psf_make(&psf, &BEAM, WIDTH, HEIGHT));
+    psf.moments[0] = (struct tensor){6, 3, 0.5};
+    psf.moments[1] = (struct tensor){7, 4, 1};
+    assert_true(psf_make_beside(&beside, &other, &psf));
+    assert_tensor(&beside.moments[0], &(struct tensor){10, 7, -1}, 1e-12);
+    assert_tensor(&beside.moments[1], &(struct tensor){11, 8, -0.5}, 1e-12);
+    psf_widen(&psf);
+    assert_tensor(&psf.moments[0], &(struct tensor){6, 4, 0.5}, 1e-12);
+    for (double angle = 0; angle < 3.2; angle += 0.1) {
+        const double c = cos(angle), s = sin(angle);
+        const struct tensor *m = &psf.moments[1];
+        assert_true(m->xx * c * c + 2 * m->xy * c * s + m->yy * s * s >=
+                    BEAM.xx * c * c + 2 * BEAM.xy * c * s + BEAM.yy * s * s - 1e-12);
+    }
+    psf_clear(&psf);
+    psf_clear(&beside);
+}
+
 /* Fewer than three points leave the beam; what is no ellipse is left out. */
 static void few_points(void **state) {
     struct psf_point points[8];
@@ -145,7 +185,10 @@ static void few_points(void **state) {
     struct psf psf;
     (void)state;
     assert_true(psf_make(&psf, &BEAM, WIDTH, HEIGHT));
-    make_points(1, 8, 0, &r, points);
+    make_points(0, 8, 0, &r, points);
+    assert_int_equal(psf_fit(&psf, points, 3, WIDTH, HEIGHT), 3);
+    psf_clear(&psf);
+    assert_true(psf_make(&psf, &BEAM, WIDTH, HEIGHT));
     for (int n = 0; n < 3; n++)
         assert_int_equal(psf_fit(&psf, points, n, WIDTH, HEIGHT), 0);
     for (int i = 0; i < 8; i++)
@@ -157,9 +200,10 @@ static void few_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_nodes), cmocka_unit_test(small_images),
-        cmocka_unit_test(frames),        cmocka_unit_test(points_and_resolved_sources),
-        cmocka_unit_test(few_points),
+        cmocka_unit_test(between_nodes),    cmocka_unit_test(small_images),
+        cmocka_unit_test(frames),           cmocka_unit_test(points_and_resolved_sources),
+        cmocka_unit_test(few_points),       cmocka_unit_test(wide_points),
+        cmocka_unit_test(beside_and_wider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
