@@ -1,27 +1,29 @@
 /* How amplitudes and their errors follow from the sums of a group of places.
  *
- * 1. amplitudes_factorise: members that cannot be told from an earlier one (correlation of shapes
- *    above 1 - 1e-6) share its amplitude; N = L D L^T, in place. A shape that is a sum of others'
- *    has no pivot, and is not fitted.
+ * 1. amplitudes_factorise: members that cannot be told from an earlier one (correlation of weights
+ *    above 1 - 5e-6) share its amplitude; N = L U, in place. N is not symmetric: its rows have the
+ *    weights of a member, its columns the shape. A shape that is a sum of others' has no pivot, and
+ *    is not fitted.
  * 2. amplitudes_solve: N a = b less the cross sums times the amplitudes of the others of the
  *    cluster, which the sweeps of places.c repeat.
  * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N, and B those
- * of the correlation of the noise between them (place_noise.h); errors are the roots of the
- * diagonal of N^-1 B N^-1, and at least those of independent pixels. The same matrices give the
- *    variance of sums of a source's amplitudes.
+ *    of weights and the correlation of the noise between them (place_noise.h); errors are the roots
+ *    of the diagonal of N^-1 B N^-T, and at least those of independent pixels. The same matrices
+ *    give the variance of sums of a source's amplitudes.
  *
  * Always: an amplitude that is not fitted is 0, and is subtracted from nothing.
  *
- * Cost: n^3 / 3 for a group of n places, at most 64, and 2 n^3 for its errors; 64 KiB of stack. */
+ * Cost: 2 n^3 / 3 for a group of n places, at most 64, and 4 n^3 for its errors; 128 KiB of stack.
+ */
 #include "measure/amplitudes.h"
 
 #include <string.h>
 
-/* The least sum of the squares of a shape, of peak 1, over the pixels at a position. */
+/* The least sum of a shape, of peak 1, times its weights, over the pixels at a position. */
 static const double LEAST_MODEL = 1e-6;
 
-/* The least correlation of shapes of two places that cannot be told apart. */
-static const double SAME = 1 - 1e-6;
+/* The least correlation of the weights of two places that cannot be told apart. */
+static const double SAME = 1 - 5e-6;
 
 /* The least share of a shape that is no sum of other shapes, for it to be fitted. */
 static const double LEAST_PIVOT = 1e-10;
@@ -32,42 +34,50 @@ static const double MOST_ERROR = 100;
 
 enum { NOT_FITTED = -1 };
 
-/* --- L D L^T --- */
+/* --- L U --- */
 
-/* Factorises the matrix a, given on and below the diagonal, in place. A row i with same[i] != i
- * stays out; a row without a pivot gets same[i] = NOT_FITTED. */
+/* Factorises the matrix a in place: U on and above the diagonal, and below it L, whose diagonal is
+ * 1. A row i with same[i] != i stays out; a row without a pivot gets same[i] = NOT_FITTED. */
 static void factorise(int n, double *a, int *same) {
     for (int i = 0; i < n; i++) {
         double *const row = a + (int64_t)i * n;
         const double whole = row[i];
         for (int k = 0; k < i; k++) {
             const double *const other = a + (int64_t)k * n;
-            for (int j = 0; same[k] == k && j < k; j++)
-                row[k] -= row[j] * other[j]; /* row[j] is still L D */
-        }
-        for (int k = 0; k < i; k++) {
-            const double with_d = row[k];
-            row[k] = same[k] == k ? with_d / a[(int64_t)k * n + k] : 0;
-            row[i] -= row[k] * (same[k] == k ? with_d : 0);
+            row[k] = same[k] == k ? row[k] / other[k] : 0;
+            for (int j = k + 1; same[k] == k && j < n; j++)
+                row[j] -= row[k] * other[j];
         }
         if (same[i] == i && !(row[i] > LEAST_PIVOT * whole))
             same[i] = NOT_FITTED;
-        for (int k = 0; same[i] != i && k < i; k++)
+        for (int k = 0; same[i] != i && k < n; k++)
             row[k] = 0;
     }
 }
 
-/* Solves L D L^T x = b in place; what is not fitted becomes 0. */
+/* Solves L U x = b in place; what is not fitted becomes 0. */
 static void solve(int n, const double *a, const int *same, double *x) {
     for (int i = 0; i < n; i++) {
         x[i] = same[i] == i ? x[i] : 0;
         for (int k = 0; k < i; k++)
             x[i] -= a[(int64_t)i * n + k] * x[k];
     }
-    for (int i = 0; i < n; i++)
-        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
-    for (int i = n - 1; i >= 0; i--)
+    for (int i = n - 1; i >= 0; i--) {
         for (int k = i + 1; k < n; k++)
+            x[i] -= a[(int64_t)i * n + k] * x[k];
+        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
+    }
+}
+
+/* Solves U^T L^T x = b in place; what is not fitted becomes 0. */
+static void solve_transposed(int n, const double *a, const int *same, double *x) {
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= a[(int64_t)k * n + i] * x[k];
+        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
+    }
+    for (int i = n - 1; i >= 0; i--)
+        for (int k = i + 1; same[i] == i && k < n; k++)
             x[i] -= a[(int64_t)k * n + i] * x[k];
 }
 
@@ -78,11 +88,12 @@ static int same_as(const struct place_group *group, const struct place_sums *sum
                    const struct place_pixels *known, const int *same, int i) {
     const int n = group->n;
     const struct place_pixels *pixels = &known[group->members[i]];
-    const double *const row = sums->normal + (int64_t)i * n;
-    if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) || row[i] < LEAST_MODEL)
+    const double *const row = sums->squares + (int64_t)i * n;
+    if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) ||
+        sums->normal[(int64_t)i * n + i] < LEAST_MODEL)
         return NOT_FITTED;
     for (int k = 0; k < i; k++)
-        if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->normal[(int64_t)k * n + k]))
+        if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->squares[(int64_t)k * n + k]))
             return k;
     return i;
 }
@@ -90,12 +101,12 @@ static int same_as(const struct place_group *group, const struct place_sums *sum
 struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_sums *sums,
                                              const struct place_pixels *known) {
-    struct amplitude_system s = {.n = group->n, .lower = sums->normal};
+    struct amplitude_system s = {.n = group->n, .factors = sums->normal, .squares = sums->squares};
     for (int i = 0; i < s.n; i++)
-        s.squares[i] = sums->normal[(int64_t)i * s.n + i];
+        s.diagonal[i] = sums->normal[(int64_t)i * s.n + i];
     for (int i = 0; i < s.n; i++)
         s.same[i] = same_as(group, sums, known, s.same, i);
-    factorise(s.n, s.lower, s.same);
+    factorise(s.n, s.factors, s.same);
     return s;
 }
 
@@ -107,7 +118,7 @@ double amplitudes_solve(const struct place_group *group, const struct amplitude_
     for (int other = 0; other < group->n_others; other++)
         for (int i = 0; i < s->n; i++)
             x[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
-    solve(s->n, s->lower, s->same, x);
+    solve(s->n, s->factors, s->same, x);
     for (int i = 0; i < s->n; i++) {
         const int64_t place = group->members[i];
         struct amplitude *amplitude = &amplitudes[place];
@@ -138,68 +149,85 @@ void amplitudes_share(const struct place_group *group, const struct amplitude_sy
 
 /* --- errors --- */
 
-/* Writes the matrices of both integrals: `normal` on and below the diagonal, `of_noise` whole. */
-static void integrate(const struct place *places, const struct place_group *group,
-                      const struct place_noise *noise, double *normal, double *of_noise) {
-    for (int i = 0; i < group->n; i++) {
-        for (int k = 0; k <= i; k++) {
-            const struct place *a = &places[group->members[i]], *b = &places[group->members[k]];
-            normal[i * group->n + k] = place_product(a, b);
-            of_noise[i * group->n + k] = of_noise[k * group->n + i] =
-                place_noise_between(noise, a, b);
-        }
-    }
-}
-
-/* x^T a x */
-static double form_of(int n, const double *a, const double *x) {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; x[i] != 0 && k < n; k++)
-            sum += x[i] * a[i * n + k] * x[k];
-    return sum;
-}
-
 /* The matrices from which the errors of a group follow. */
 struct noise_of_group {
     const struct amplitude_system *system;
+    const struct place_noise *of_pairs;
+    const struct place *places;
+    const struct place_group *group;
     int n, same[PLACES_A_GROUP];
+    struct place weights[PLACES_A_GROUP];
     double normal[PLACES_A_GROUP * PLACES_A_GROUP]; /* factorised */
     double of_noise[PLACES_A_GROUP * PLACES_A_GROUP];
 };
 
-/* The variance of the sum of amplitudes times weights, per rms^2; x is set to N^-1 weights. */
+static const struct place *member(const struct noise_of_group *noise, int i) {
+    return &noise->places[noise->group->members[i]];
+}
+
+/* Sets the matrices of both integrals. */
+static void integrate(struct noise_of_group *noise) {
+    const int n = noise->n;
+    for (int i = 0; i < n; i++)
+        noise->weights[i] = place_weights(member(noise, i));
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++)
+            noise->normal[i * n + k] = place_product(&noise->weights[i], member(noise, k));
+        for (int k = 0; k <= i; k++)
+            noise->of_noise[i * n + k] = noise->of_noise[k * n + i] =
+                place_noise_between(noise->of_pairs, &noise->weights[i], &noise->weights[k]);
+    }
+}
+
+/* x^T a x; a is symmetric, and given on and below the diagonal. */
+static double form_of(int n, const double *a, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; x[i] != 0 && k < i; k++)
+            sum += 2 * x[i] * a[(int64_t)i * n + k] * x[k];
+        sum += x[i] * a[(int64_t)i * n + i] * x[i];
+    }
+    return sum;
+}
+
+/* The variance of the sum of amplitudes times weights, per rms^2; x is set to N^-T weights. */
 static double variance_of(const struct noise_of_group *noise, const double *weights, double *x) {
-    double independent[PLACES_A_GROUP], of_independent = 0;
+    const struct amplitude_system *s = noise->system;
+    double independent[PLACES_A_GROUP];
     memcpy(x, weights, (size_t)noise->n * sizeof *x);
     memcpy(independent, weights, (size_t)noise->n * sizeof *x);
-    solve(noise->n, noise->normal, noise->same, x);
-    solve(noise->n, noise->system->lower, noise->system->same, independent);
-    for (int i = 0; i < noise->n; i++)
-        of_independent += weights[i] * independent[i];
-    return fmax(form_of(noise->n, noise->of_noise, x), of_independent);
+    solve_transposed(noise->n, noise->normal, noise->same, x);
+    solve_transposed(noise->n, s->factors, s->same, independent);
+    return fmax(form_of(noise->n, noise->of_noise, x), form_of(noise->n, s->squares, independent));
 }
 
 /* The variance of a sum of the amplitudes of a source, whose first member is number `first`. */
-static double variance_of_source(const struct noise_of_group *noise, const struct place *places,
-                                 const struct place_group *group, const struct place_pixels *known,
-                                 int first, int sum) {
+static double variance_of_source(const struct noise_of_group *noise,
+                                 const struct place_pixels *known, int first, int sum) {
     double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
-    for (int i = first; i < group->n; i++) {
-        const int64_t place = group->members[i];
-        if (noise->system->same[i] == i &&
-            places[place].source == places[group->members[first]].source)
-            weights[i] = places[place].weight[sum] * known[place].noise.rms;
-    }
+    for (int i = first; i < noise->n; i++)
+        if (noise->system->same[i] == i && member(noise, i)->source == member(noise, first)->source)
+            weights[i] = member(noise, i)->weight[sum] * known[noise->group->members[i]].noise.rms;
     return variance_of(noise, weights, x);
 }
 
-/* Element i of the diagonal of N^-1 B: its trace is the expected sum of squares that the fit
- * removes. x is row i of N^-1. The integrals lack a factor of 2 pi, which does not cancel here. */
+/* How much the fit of member i lowers the expected sum of squares: with R the integrals of weights,
+ * correlation and shape, and G those of two shapes, the element of the trace of 2 N^-1 R - G N^-1 B
+ * N^-T. x is row i of N^-1. The integrals lack a factor of 2 pi, which does not cancel here. */
 static double taken_by(const struct noise_of_group *noise, int i, const double *x) {
-    double sum = 0;
-    for (int k = 0; k < noise->n; k++)
-        sum += x[k] * noise->of_noise[i * noise->n + k];
+    const int n = noise->n;
+    double covariance[PLACES_A_GROUP] = {0}, sum = 0;
+    for (int k = 0; k < n; k++) {
+        for (int j = 0; j < n; j++)
+            covariance[k] += noise->of_noise[k * n + j] * x[j];
+        if (x[k] != 0)
+            sum += 2 * x[k] *
+                   place_noise_between(noise->of_pairs, &noise->weights[k], member(noise, i));
+    }
+    solve(n, noise->normal, noise->same, covariance);
+    for (int k = 0; k < n; k++)
+        if (covariance[k] != 0)
+            sum -= covariance[k] * place_product(member(noise, k), member(noise, i));
     return 2 * M_PI * sum;
 }
 
@@ -213,11 +241,12 @@ static bool is_first(const struct place *places, const struct place_group *group
 }
 
 /* The error / rms of a member, if it were alone. */
-static double lone_error(const struct place *places, const struct place_group *group,
-                         const struct amplitude_system *s, const struct place_noise *noise, int i) {
-    const struct place *p = &places[group->members[i]];
-    return fmax(sqrt(place_noise_between(noise, p, p)) / place_product(p, p),
-                sqrt(1 / s->squares[i]));
+static double lone_error(const struct noise_of_group *noise, int i) {
+    const struct amplitude_system *s = noise->system;
+    const struct place *weights = &noise->weights[i];
+    return fmax(sqrt(place_noise_between(noise->of_pairs, weights, weights)) /
+                    place_product(weights, member(noise, i)),
+                sqrt(s->squares[i * (s->n + 1)]) / s->diagonal[i]);
 }
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,
@@ -225,9 +254,12 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
                        const struct place_pixels *known, struct amplitude *amplitudes) {
     struct noise_of_group noise; /* most of it is not used by a small group: it is not cleared */
     noise.system = s;
+    noise.of_pairs = of_pairs;
+    noise.places = places;
+    noise.group = group;
     noise.n = s->n;
     memcpy(noise.same, s->same, sizeof noise.same);
-    integrate(places, group, of_pairs, noise.normal, noise.of_noise);
+    integrate(&noise);
     factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
@@ -235,12 +267,11 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
         weights[i] = 1;
         amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
         amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
-        amplitude->is_uncertain =
-            !(amplitude->per_rms <= MOST_ERROR * lone_error(places, group, s, of_pairs, i));
+        amplitude->is_uncertain = !(amplitude->per_rms <= MOST_ERROR * lone_error(&noise, i));
         amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);
         for (int sum = 0; has_sums && sum < 2; sum++)
-            amplitude->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
+            amplitude->variance[sum] = variance_of_source(&noise, known, i, sum);
     }
 }

@@ -8,8 +8,9 @@
 /* The factorised sums of a group. */
 struct amplitude_system {
     int n;
-    double *lower; /* n x n: L and, on its diagonal, D of L D L^T; it is that of place_sums */
-    double squares[PLACES_A_GROUP]; /* the sum of the squares of each member's shape */
+    double *factors; /* n x n: U and, below its diagonal, L of the sums; it is that of place_sums */
+    const double *squares;           /* those of place_sums */
+    double diagonal[PLACES_A_GROUP]; /* of the sums, before */
     int same[PLACES_A_GROUP]; /* of each member: itself; an earlier member that it cannot be told
                                  from; or -1: it is not fitted */
 };
@@ -21,14 +22,14 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_sums *sums,
                                              const struct place_pixels *known);
 
-/* Sets the errors of the amplitudes of a group, by least squares in the noise of the image, and
- * whether they are fitted. `amplitudes` has an element for each place. With N the integrals of g_i
- * g_k, and B those of g_i(x) C(x - y) g_k(y), where C is the correlation of the noise, the errors
- * are the roots of the diagonal of N^-1 B N^-1, times the rms; for a lone point sqrt(4 / 3) if C is
- * the beam. Few pixels have independent noise: the errors are at least those of independent pixels.
+/* Sets the errors of the amplitudes of a group, in the noise of the image, and whether they are
+ * fitted. `amplitudes` has an element for each place. With N the integrals of w_i g_k, and B those
+ * of w_i(x) C(x - y) w_k(y), where C is the correlation of the noise, the errors are the roots of
+ * the diagonal of N^-1 B N^-T, times the rms; for a lone point with w = g sqrt(4 / 3) if C is the
+ * beam. Few pixels have independent noise: the errors are at least those of independent pixels.
  * An amplitude whose error is above a hundred times that of a lone place on these pixels is
- * uncertain. The same matrix gives the variances of sums. Fits lower the expected sum of squares by
- * the trace of N^-1 B: each place gets its element. */
+ * uncertain. The same matrix gives the variances of sums. Fits lower the expected sum of squares:
+ * each place gets its part of it. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *system, const struct place_noise *of_pairs,
                        const struct place_pixels *known, struct amplitude *amplitudes);

@@ -12,6 +12,7 @@ struct place {
      * `square`: that of one FWHM. 0: the nearest pixel alone. */
     double square;
     double reach_x, reach_y; /* how far these pixels reach on both sides */
+    double power;            /* pixels have the weights shape^(1 + power) */
     bool is_wide;            /* of a scale: its emission would be in a local background */
     bool is_left_out; /* not fitted: its shape is as flat as a background, or too many places are
                          there */
@@ -64,6 +65,16 @@ static inline double place_shape_at(const struct place *p, double x, double y) {
     const double dx = x - p->x, dy = y - p->y;
     const double square = p->form.xx * dx * dx + 2 * p->form.xy * dx * dy + p->form.yy * dy * dy;
     return square < PLACE_REACH ? gaussian_exp(-0.5 * square) : 0;
+}
+
+/* A place whose shape is the weights of another one. */
+static inline struct place place_weights(const struct place *p) {
+    const double power = 1 + p->power;
+    struct place weights = *p;
+    weights.moments =
+        (struct tensor){p->moments.xx / power, p->moments.yy / power, p->moments.xy / power};
+    weights.form = (struct tensor){p->form.xx * power, p->form.yy * power, p->form.xy * power};
+    return weights;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* How the noise that two places have in common follows from the correlation that was measured.
  *
  * Both shapes together, at a lag l, are a Gaussian of l less the distance of the places, whose
- * moments are the sum of theirs. place_noise_between adds up the lags. Most places have the beam's
- * shape: place_noise_make convolves the correlation with this Gaussian once, on the lattice of the
+ * moments are the sum of theirs. place_noise_between adds up the lags. Most places are points:
+ * place_noise_make convolves the correlation with this Gaussian once, on the lattice of the
  * lags, and between its points the table is interpolated with cubic polynomials.
  *
  * Cost: an exponential for each lag, some 300, for a pair; the table some million products. */
@@ -68,7 +68,7 @@ static int64_t width_of(const struct place_noise *noise) {
     return 2 * (int64_t)noise->half_x + 1;
 }
 
-/* The Gaussian of two shapes of the beam, at offsets of up to (half_x, half_y) fine lags. */
+/* The Gaussian of the weights of two points, at offsets of up to (half_x, half_y) fine lags. */
 struct kernel {
     int half_x, half_y;
     double *value;
@@ -76,12 +76,12 @@ struct kernel {
 
 static bool make_kernel(const struct place_noise *noise, struct kernel *k) {
     const struct lags *l = &noise->correlation->fine;
-    const struct tensor sum = sum_of(&noise->beam, &noise->beam), form = tensor_inverse(&sum);
+    const struct tensor sum = sum_of(&noise->weights, &noise->weights), form = tensor_inverse(&sum);
     k->half_x = noise->half_x - l->half_x;
     k->half_y = noise->half_y - l->half_y;
     const int width = 2 * k->half_x + 1, height = 2 * k->half_y + 1;
     const double factor =
-        norm_of(&noise->beam, &noise->beam, &sum) * l->step_x * l->step_y / (2 * M_PI);
+        norm_of(&noise->weights, &noise->weights, &sum) * l->step_x * l->step_y / (2 * M_PI);
     k->value = malloc((size_t)width * (size_t)height * sizeof *k->value);
     for (int i = 0; k->value && i < width * height; i++)
         k->value[i] = factor * gaussian_of(&form, (i % width - k->half_x) * l->step_x,
@@ -102,14 +102,35 @@ static void add_lag(const struct place_noise *noise, const struct kernel *k, int
     }
 }
 
+double place_noise_power(const struct correlation *correlation, const struct tensor *beam) {
+    static const double powers[] = {0, 1, 2, 4};
+    const struct place_noise noise = {.correlation = correlation, .beam = *beam};
+    struct place point = {.moments = *beam, .form = tensor_inverse(beam)};
+    double best = 0, least = INFINITY;
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+        point.power = powers[i];
+        const struct place weights = place_weights(&point);
+        const double of_noise =
+            correlation->is_measured
+                ? sum_lags(&correlation->fine, &weights.moments, &weights.moments, 0, 0)
+                : between_by_beam(&noise, &weights, &weights);
+        const double error = sqrt(of_noise) / place_product(&weights, &point);
+        best = error < least ? powers[i] : best;
+        least = error < least ? error : least;
+    }
+    return best;
+}
+
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
-                      struct place_noise *noise) {
+                      double power, struct place_noise *noise) {
     const struct lags *l = &correlation->fine;
-    *noise = (struct place_noise){.correlation = correlation, .beam = *beam};
+    const struct place point = {.moments = *beam, .power = power};
+    *noise = (struct place_noise){
+        .correlation = correlation, .beam = *beam, .weights = place_weights(&point).moments};
     if (!correlation->is_measured)
         return true;
-    noise->half_x = l->half_x + (int)ceil(REACH * sqrt(2 * beam->xx) / l->step_x);
-    noise->half_y = l->half_y + (int)ceil(REACH * sqrt(2 * beam->yy) / l->step_y);
+    noise->half_x = l->half_x + (int)ceil(REACH * sqrt(2 * noise->weights.xx) / l->step_x);
+    noise->half_y = l->half_y + (int)ceil(REACH * sqrt(2 * noise->weights.yy) / l->step_y);
     struct kernel kernel;
     const bool has_kernel = make_kernel(noise, &kernel);
     noise->table =
@@ -154,8 +175,8 @@ static double interpolate(const struct place_noise *noise, double dx, double dy)
     return sum;
 }
 
-static bool is_beam(const struct place_noise *noise, const struct place *p) {
-    const struct tensor *m = &p->moments, *b = &noise->beam;
+static bool is_point(const struct place_noise *noise, const struct place *p) {
+    const struct tensor *m = &p->moments, *b = &noise->weights;
     return fabs(m->xx - b->xx) + fabs(m->yy - b->yy) + fabs(m->xy - b->xy) < 1e-9 * (b->xx + b->yy);
 }
 
@@ -163,7 +184,7 @@ double place_noise_between(const struct place_noise *noise, const struct place *
                            const struct place *b) {
     if (!noise->table)
         return between_by_beam(noise, a, b);
-    if (is_beam(noise, a) && is_beam(noise, b))
+    if (is_point(noise, a) && is_point(noise, b))
         return interpolate(noise, b->x - a->x, b->y - a->y);
     return sum_lags(&noise->correlation->fine, &a->moments, &b->moments, b->x - a->x, b->y - a->y);
 }

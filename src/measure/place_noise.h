@@ -7,15 +7,20 @@
 
 struct place_noise {
     const struct correlation *correlation;
-    struct tensor beam; /* second moments, pixels^2 */
-    int half_x, half_y; /* of the table, in fine lags */
-    double *table; /* between two places of the beam's shape, at these offsets, row by row; NULL:
-                      the correlation is that of the beam, which has a closed form */
+    struct tensor beam;    /* second moments, pixels^2 */
+    struct tensor weights; /* those of the weights of points */
+    int half_x, half_y;    /* of the table, in fine lags */
+    double *table;         /* between the weights of two points, at these offsets, row by row; NULL:
+                              the correlation is that of the beam, which has a closed form */
 };
 
-/* Makes the table. beam: its second moments. False where memory ran out. */
+/* The power of the weights g^(1 + power) of points of the beam's shape with which the amplitude of
+ * a lone point has the least error: 0, 1, 2 or 4. beam: its second moments. */
+double place_noise_power(const struct correlation *correlation, const struct tensor *beam);
+
+/* Makes the table, for points whose weights have this power. False where memory ran out. */
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
-                      struct place_noise *noise);
+                      double power, struct place_noise *noise);
 void place_noise_clear(struct place_noise *noise);
 
 /* The integral over all pairs of positions x and y of the shape of place a at x, the correlation of

@@ -4,9 +4,10 @@
  * 1. place_runs_add makes the runs of a group: for each row, the columns within one FWHM of each
  *    place (in the directions of its shape), and its nearest pixel; overlapping columns are joined,
  *    so that a pixel is read once.
- * 2. place_sums_add goes along the runs, 64 pixels of a row at a time (each_span). The shapes of
- *    all members that reach the pixels are computed once, and their products added: N_ik = sum g_i
- *    g_k, b_i = sum (value - background) g_i, and the cross sums with the others of a cluster.
+ * 2. place_sums_add goes along the runs, 64 pixels of a row at a time (each_span). The shapes g of
+ *    all members that reach the pixels, and their weights w = g^(1 + power), are computed once, and
+ *    their products added: N_ik = sum w_i g_k, S_ik = sum w_i w_k, b_i = sum (value - background)
+ *    w_i, and the cross sums with the others of a cluster.
  * 3. place_residuals_add subtracts all amplitudes, and adds up chi^2 of the pixels of each place.
  *
  * Always: each sum is a chain over the pixels in the order of the runs, so its bits depend neither
@@ -128,10 +129,11 @@ void place_runs_clear(struct place_runs *r) {
 
 bool place_sums_make(const struct place_group *group, struct place_sums *sums) {
     const size_t n = (size_t)group->n;
-    sums->normal = calloc(n * (n + 1 + (size_t)group->n_others), sizeof *sums->normal);
+    sums->normal = calloc(n * (2 * n + 1 + (size_t)group->n_others), sizeof *sums->normal);
     if (!sums->normal)
         return false;
-    sums->right = sums->normal + n * n;
+    sums->squares = sums->normal + n * n;
+    sums->right = sums->squares + n * n;
     sums->cross = sums->right + n;
     return true;
 }
@@ -147,6 +149,7 @@ enum { PIXELS_AT_ONCE = 64 };
 struct active {
     int member;
     const struct place *place;
+    struct place weights;
     struct place_pixels *known;
     struct columns used;    /* columns whose pixels it uses */
     struct columns reached; /* columns where its shape is not 0 */
@@ -200,6 +203,7 @@ static void find_active(struct group_pixels *s, int64_t y) {
             s->active[s->n_active++] =
                 (struct active){.member = i,
                                 .place = p,
+                                .weights = place_weights(p),
                                 .known = &s->known[index],
                                 .used = is_used ? columns_in(p, y) : none,
                                 .reached = reached,
@@ -291,22 +295,26 @@ static void add_products(const struct group_pixels *s, const struct shape_values
 }
 
 static void add_span(struct group_pixels *s, const struct span *span) {
-    struct shape_values shapes[PLACES_A_GROUP], other;
+    struct shape_values shapes[PLACES_A_GROUP], weights[PLACES_A_GROUP], other;
     const int64_t n = s->group->n;
     for (int k = 0; k < s->n_active; k++) {
-        const int i = s->active[k].member;
-        count_pixels(&s->active[k], span);
-        find_shape(s->active[k].place, &s->active[k].reached, span, &shapes[k]);
-        for (int x = shapes[k].first; x < shapes[k].end; x++)
-            s->sums->right[i] += span->above[x] * shapes[k].value[x];
-        add_products(s, shapes, k + 1, &shapes[k], &s->sums->normal[i * n]);
+        const struct active *a = &s->active[k];
+        count_pixels(a, span);
+        find_shape(a->place, &a->reached, span, &shapes[k]);
+        find_shape(&a->weights, &a->reached, span, &weights[k]);
+        for (int x = weights[k].first; x < weights[k].end; x++)
+            s->sums->right[a->member] += span->above[x] * weights[k].value[x];
+        add_products(s, weights, k + 1, &weights[k], &s->sums->squares[a->member * n]);
     }
+    for (int k = 0; k < s->n_active; k++)
+        add_products(s, shapes, s->n_active, &weights[k],
+                     &s->sums->normal[s->active[k].member * n]);
     for (int i = 0; i < s->group->n_others; i++) {
         const struct place *p = &s->places[s->group->others[i]];
         const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
         find_shape(p, &reached, span, &other);
         if (other.first < other.end)
-            add_products(s, shapes, s->n_active, &other, &s->sums->cross[i * n]);
+            add_products(s, weights, s->n_active, &other, &s->sums->cross[i * n]);
     }
 }
 

@@ -31,9 +31,10 @@ struct place_pixels {
 
 /* Sums over the pixels of a group of n places that have a value. */
 struct place_sums {
-    double *normal; /* n x n, set on and below the diagonal: g_i g_k */
-    double *right;  /* n: (value - background) g_i */
-    double *cross;  /* n_others x n: g_i times the shape of another place */
+    double *normal;  /* n x n: w_i g_k, the weights of a place and the shape of another one */
+    double *squares; /* n x n, set on and below the diagonal: w_i w_k */
+    double *right;   /* n: (value - background) w_i */
+    double *cross;   /* n_others x n: w_i times the shape of another place */
 };
 
 /* Allocates the sums of a group. */

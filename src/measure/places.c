@@ -28,6 +28,9 @@ enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
 /* The most pixels on each side of a place. */
 static const double MOST_REACH = 256;
 
+/* The least FWHM of a beam, in pixels, for weights. */
+static const double LEAST_FWHM = 2;
+
 static const char MEASURING[] = "measuring at given positions";
 
 /* --- places --- */
@@ -278,6 +281,22 @@ static enum srcfind_status fit_clusters(struct group_fits *f, struct threads *th
     return f->setting->residuals ? take_groups(f, threads, error) : SRCFIND_OK;
 }
 
+/* Sets the powers of the weights, and what follows of the noise. Points have the power that suits
+ * the noise best. In a wider shape, noise is less correlated: as in fits (fit_core_exponent), the
+ * power falls with the area in beams to 3/2. A beam of few pixels needs them all. */
+static bool weigh_places(const struct places_setting *setting, struct place *places, int64_t n,
+                         struct place_noise *noise) {
+    const struct tensor beam = beam_frame_moments(setting->frame);
+    const bool is_narrow = FIT_FWHM * sqrt(tensor_axes(&beam).minor) < LEAST_FWHM;
+    const double power = is_narrow ? 0 : place_noise_power(setting->noise, &beam);
+    for (int64_t i = 0; i < n; i++) {
+        const double ratio =
+            tensor_determinant(&places[i].moments) / tensor_determinant(&beam); /* of areas^2 */
+        places[i].power = ratio > 1 + 1e-9 ? power / pow(ratio, 0.75) : power;
+    }
+    return place_noise_make(setting->noise, &beam, power, noise);
+}
+
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
                                struct amplitude *amplitudes, struct error *error) {
@@ -288,11 +307,7 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
                            .amplitudes = amplitudes,
                            .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
-    bool has_noise = true;
-    if (setting->frame) {
-        const struct tensor beam = beam_frame_moments(setting->frame);
-        has_noise = place_noise_make(setting->noise, &beam, &f.noise);
-    }
+    const bool has_noise = !setting->frame || weigh_places(setting, places, n, &f.noise);
     memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
     if (!has_noise || (setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||

@@ -37,10 +37,10 @@ static void as_the_beam(void **state) {
     struct correlation c = correlation_of_beam(&FRAME);
     struct place_noise closed, table;
     (void)state;
-    assert_true(place_noise_make(&c, &beam, &closed));
+    assert_true(place_noise_make(&c, &beam, 0, &closed));
     assert_null(closed.table);
     c.is_measured = true;
-    assert_true(place_noise_make(&c, &beam, &table));
+    assert_true(place_noise_make(&c, &beam, 0, &table));
     assert_non_null(table.table);
     compare(&table, &closed, &beam, &beam, 3e-3);
     compare(&table, &closed, &beam, &wide, 1e-3);
@@ -59,7 +59,7 @@ static void of_white_noise(void **state) {
             *lags_value(&c.lags, i, j) = i == 0 && j == 0;
     c.is_measured = true;
     c.fine = c.lags; /* each pixel alone */
-    assert_true(place_noise_make(&c, &beam, &noise));
+    assert_true(place_noise_make(&c, &beam, 0, &noise));
     compare(&noise, NULL, &beam, &beam, 2e-2);
     compare(&noise, NULL, &wide, &beam, 1e-3);
     place_noise_clear(&noise);
