@@ -138,6 +138,13 @@ static void set_place(struct psf_reading *r, int64_t k, double x, double y) {
     r->runs[2 * k + 1] = (struct run){p->y1, p->x0, last};
 }
 
+/* Sets the position of node k in the image. */
+static void find_node(const struct psf *psf, int64_t k, double *x, double *y) {
+    const int64_t row = k / psf->n_x, column = k % psf->n_x;
+    *x = (double)column * psf->step_x;
+    *y = (double)row * psf->step_y;
+}
+
 /* Finds where the nodes are in the file, and lists the pixels there. */
 static enum srcfind_status find_places(struct psf_reading *r) {
     enum { AT_ONCE = 256 };
@@ -145,10 +152,8 @@ static enum srcfind_status find_places(struct psf_reading *r) {
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t first = 0; status == SRCFIND_OK && first < r->n; first += AT_ONCE) {
         const int n = (int)(r->n - first < AT_ONCE ? r->n - first : AT_ONCE);
-        for (int i = 0; i < n; i++) {
-            x[i] = (double)((first + i) % r->psf->n_x) * r->psf->step_x;
-            y[i] = (double)((first + i) / r->psf->n_x) * r->psf->step_y;
-        }
+        for (int i = 0; i < n; i++)
+            find_node(r->psf, first + i, &x[i], &y[i]);
         status = wcs_positions(r->image->wcs, n, x, y, lon, lat, r->error);
         if (status == SRCFIND_OK)
             status = wcs_pixels(r->file.wcs, n, lon, lat, x, y, r->error);
@@ -227,9 +232,10 @@ static enum srcfind_status set_node(const struct psf_reading *r, int64_t k, bool
     *is_set = isfinite(on_sky.xx);
     if (!*is_set)
         return SRCFIND_OK;
+    double x, y;
+    find_node(r->psf, k, &x, &y);
     const enum srcfind_status status =
-        jacobian_at(r->image->wcs, r->metadata, (double)(k % r->psf->n_x) * r->psf->step_x,
-                    (double)(k / r->psf->n_x) * r->psf->step_y, &jacobian, r->error);
+        jacobian_at(r->image->wcs, r->metadata, x, y, &jacobian, r->error);
     const struct jacobian to_pixels = jacobian_inverse(&jacobian);
     const struct tensor moments = jacobian_apply(&to_pixels, &on_sky);
     *is_set = tensor_determinant(&moments) > 0;

@@ -83,9 +83,10 @@ static bool make_kernel(const struct place_noise *noise, struct kernel *k) {
     const double factor =
         norm_of(&noise->weights, &noise->weights, &sum) * l->step_x * l->step_y / (2 * M_PI);
     k->value = malloc((size_t)width * (size_t)height * sizeof *k->value);
-    for (int i = 0; k->value && i < width * height; i++)
-        k->value[i] = factor * gaussian_of(&form, (i % width - k->half_x) * l->step_x,
-                                           (i / width - k->half_y) * l->step_y);
+    for (int i = 0; k->value && i < width * height; i++) {
+        const int row = i / width - k->half_y, column = i % width - k->half_x;
+        k->value[i] = factor * gaussian_of(&form, column * l->step_x, row * l->step_y);
+    }
     return k->value;
 }
 

@@ -147,7 +147,7 @@ static int start(const struct psf *psf, struct polynomial *p, const struct psf_p
 /* Keeps the points near the polynomial. Returns how many; *is_same: the same as before. */
 static int keep_near(const struct psf *psf, const struct polynomial *p,
                      const struct psf_point *points, int64_t n, bool *kept, bool *is_same) {
-    double sizes[PSF_MOST_POINTS];
+    double sizes[PSF_MOST_POINTS] = {0};
     int n_before = 0, n_now = 0;
     for (int64_t i = 0; i < n; i++)
         if (kept[i])

@@ -128,14 +128,7 @@ def reliability_section(catalogue: CatalogueFile) -> Section:
         ],
         figures,
         Table(
-            (
-                f"|{name}|",
-                "positive",
-                "negative",
-                "reliability",
-                "artefacts",
-                "negative artefacts",
-            ),
+            (f"|{name}|", "positive", "negative", "reliability", "artefacts", "negative artefacts"),
             rows,
         )
         if rows
