@@ -207,7 +207,7 @@ struct fitted {
 };
 
 static double median_area(const struct psf *psf, const struct psf_point *points, int64_t n) {
-    double areas[PSF_MOST_POINTS];
+    double areas[PSF_MOST_POINTS] = {0};
     for (int64_t i = 0; i < n; i++)
         areas[i] = psf_area(psf, &points[i].moments);
     qsort(areas, (size_t)n, sizeof *areas, compare_reals);
