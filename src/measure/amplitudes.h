@@ -1,4 +1,4 @@
-/* Amplitudes of fixed shapes, by linear least squares, and their errors. */
+/* Amplitudes of fixed shapes, by weighted linear least squares, and their errors. */
 #ifndef AMPLITUDES_H
 #define AMPLITUDES_H
 
@@ -17,7 +17,7 @@ struct amplitude_system {
 
 /* Factorises the sums of a group, in place. A member is not fitted if its nearest pixel is blank or
  * has no noise, if no pixel has its shape, or if its shape is a sum of other shapes. A member
- * within a thousandth of a beam of an earlier one of the same shape gets that one's result. */
+ * within two thousandths of a beam of an earlier one of the same shape gets that one's result. */
 struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_sums *sums,
                                              const struct place_pixels *known);

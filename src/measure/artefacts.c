@@ -2,10 +2,10 @@
  *
  * 1. find_candidates: an index of rows by y tells which rows have a much brighter row near them.
  *    Where no bright source is near, no pixel is read.
- * 2. read_batch: the pixels within six beams of the candidates are read in batches, in the order of
- *    the rows, as sets of runs that may overlap.
+ * 2. list_batch: the pixels within six beams of the candidates are read in batches, in the order
+ *    of the rows, as sets of runs that may overlap.
  * 3. find_hole: the lowest pixel, in units of the rms, is the hole. In a negated image the sources
- * of the image are subtracted first.
+ *    of the image are subtracted first.
  *
  * The rule was chosen on skies that an interferometer made (docs/components.md). Holes of the
  * residual would show some more artefacts, on the skirts of sources; but sources that no Gaussians

@@ -32,7 +32,7 @@ bool forced_is_inside(const struct pixel_source *image, double x, double y);
  * and is_wide before the fit. Clear it also after an error: of WCSLIB or memory. */
 enum srcfind_status forced_begin(struct forced *forced, struct error *error);
 
-/* Sorts the places, and fits their amplitudes by linear least squares: see places.h. */
+/* Sorts the places, and fits their amplitudes by weighted least squares: see places.h. */
 enum srcfind_status forced_fit(struct forced *forced, struct threads *threads, struct error *error);
 
 /* The area of the shape at position i, convolved with the point-spread function, in pixels. */

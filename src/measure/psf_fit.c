@@ -7,7 +7,7 @@
  *    and clips are repeated until the same points are left.
  * 4. One shape, a quadratic around the middle, or a whole quadratic: the best of these by Bayes'
  *    information criterion (Schwarz 1978, Ann. Statist. 6, 461). With few points more terms run
- * away at the edges.
+ *    away at the edges.
  * 5. set_nodes evaluates the polynomial, within the areas of the points: it is not to run away in
  *    corners that have none. */
 #include "measure/psf_fit.h"
