@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arrays.h"
 
@@ -104,7 +105,9 @@ static void set_share(const struct group *g, struct completeness_bin *bin) {
 
 /* A quantity of a source that is found: where struct injection has this double. */
 static double quantity_of(const struct injection *source, size_t offset) {
-    return *(const double *)((const char *)source + offset);
+    double value;
+    memcpy(&value, (const char *)source + offset, sizeof value);
+    return value;
 }
 
 /* Median and scatter of a quantity, or of two of each source. a, b: their offsets in struct
