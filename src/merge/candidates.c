@@ -61,7 +61,7 @@ static bool add_image(const struct spool *spool, const struct merged_image *imag
         for (int64_t k = 0; k < n; k++) {
             add(c, image, i, first + k, &rows[k]);
             if (may_be_artefact(&rows[k]))
-                duplicates_set(artefacts, image->first + first + k);
+                row_bit_set(artefacts, image->first + first + k);
         }
     }
     return true;
@@ -83,7 +83,7 @@ bool candidates_read(const struct spool *spool, const struct merged_image *image
 
 bool candidates_have_cut(const struct candidates *c, const uint64_t *duplicates) {
     for (int64_t i = 0; i < c->n; i++) {
-        if (c->candidate[i].at_edge && !duplicates_has(duplicates, c->candidate[i].row))
+        if (c->candidate[i].at_edge && !row_bit_is_set(duplicates, c->candidate[i].row))
             return true;
     }
     return false;

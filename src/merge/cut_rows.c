@@ -201,7 +201,7 @@ static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_so
         c->island = begin_island(source);
     c->is_open = true;
     add_to_island(&c->island, source);
-    if (!(source->flags & SRCFIND_FLAG_EDGE) || duplicates_has(f->duplicates, row))
+    if (!(source->flags & SRCFIND_FLAG_EDGE) || row_bit_is_set(f->duplicates, row))
         return true;
     if (!GROW(c->rows, c->capacity, c->n + 1))
         return false;
@@ -436,7 +436,7 @@ static void search_island(struct finding *f) {
             break;
         if (fabs(cut->centre[0] - at[0]) <= radius && fabs(cut->centre[1] - at[1]) <= radius &&
             contains(f, frame, cut))
-            duplicates_set(f->duplicates, cut->row);
+            row_bit_set(f->duplicates, cut->row);
     }
 }
 

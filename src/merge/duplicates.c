@@ -170,7 +170,7 @@ static double chord(double angle) {
 }
 
 static bool is_taken(const struct search *s, const struct candidate *c) {
-    return c->turn.rank == HAD_ITS_TURN && !duplicates_has(s->duplicates, c->row);
+    return c->turn.rank == HAD_ITS_TURN && !row_bit_is_set(s->duplicates, c->row);
 }
 
 /* The reach of an image for rows of the scale of c. */
@@ -234,7 +234,7 @@ static void search_all(struct search *s, int64_t n) {
         const double reach = reach_of(&s->reach[c->image], c);
         s->own = reach > 0 ? chord(reach) : 0;
         if (has_better(s, c, 0, 0, n))
-            duplicates_set(s->duplicates, c->row);
+            row_bit_set(s->duplicates, c->row);
         else
             take(s, index, c->image, n);
         c->turn.rank = HAD_ITS_TURN;

@@ -39,13 +39,13 @@ static inline double reach_of_scale(const struct reach *reach, double scale) {
     return reach->radius * sqrt(1 + reach->growth * scale * scale);
 }
 
-/* Whether the bit of a row is set: the row is a duplicate. */
-static inline bool duplicates_has(const uint64_t *duplicates, int64_t row) {
-    return duplicates[row / 64] >> row % 64 & 1;
+/* A bit of each row: that it is a duplicate, or may be an artefact. */
+static inline bool row_bit_is_set(const uint64_t *bits, int64_t row) {
+    return bits[row / 64] >> row % 64 & 1;
 }
 
-static inline void duplicates_set(uint64_t *duplicates, int64_t row) {
-    duplicates[row / 64] |= (uint64_t)1 << row % 64;
+static inline void row_bit_set(uint64_t *bits, int64_t row) {
+    bits[row / 64] |= (uint64_t)1 << row % 64;
 }
 
 /* Takes n rows, at most 2^32 - 1, in the order of preference. A row is a duplicate if a row of

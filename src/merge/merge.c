@@ -606,8 +606,8 @@ static int by_plane(const void *a, const void *b, void *context) {
 }
 
 /* Sets the bits of all rows; rows of different planes are never duplicates. */
-static enum srcfind_status find_duplicates(struct merge *m, const struct row_bits *bits,
-                                           struct error *error) {
+static enum srcfind_status set_row_bits(struct merge *m, const struct row_bits *bits,
+                                        struct error *error) {
     struct reach *reach = make_reach(m);
     int32_t *order = malloc((size_t)m->n_images * sizeof *order + 1);
     enum srcfind_status status = reach && order ? SRCFIND_OK : error_memory(error, MERGING);
@@ -666,7 +666,7 @@ enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
                                .n_images = m->n_images,
                                .duplicates = bits.duplicates,
                                .keep_duplicates = m->options.keep_duplicates};
-    status = bits.duplicates && bits.artefacts ? find_duplicates(m, &bits, error)
+    status = bits.duplicates && bits.artefacts ? set_row_bits(m, &bits, error)
                                                : error_memory(error, MERGING);
     if (status == SRCFIND_OK && (!make_names_differ(m) || !merged_rows_make(&rows)))
         status = error_memory(error, MERGING);

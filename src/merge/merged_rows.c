@@ -27,7 +27,7 @@ struct row_mark {
 bool merged_rows_is_duplicate(const struct merged_rows *m, const struct merged_image *image,
                               int64_t row) {
     const int64_t number = image->first + row;
-    return m->duplicates && duplicates_has(m->duplicates, number);
+    return m->duplicates && row_bit_is_set(m->duplicates, number);
 }
 
 bool merged_rows_stays(const struct merged_rows *m, const struct merged_image *image, int64_t row) {
