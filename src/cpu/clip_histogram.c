@@ -22,24 +22,17 @@
 #include <stdlib.h>
 
 #include "cpu/clip_sorted.h"
+#include "cpu/key_bins.h"
 
 enum {
-    BINS = 1 << 16,
     DETAILS_A_READ = 32,
     DETAIL_THREADS = 4,
     MOST_DETAILS = 96, /* that are kept from one read to the next, 512 KiB each */
 };
 
-/* The pixels whose keys share the upper 16 bits. */
-struct bin {
-    int64_t count;
-    uint64_t low;       /* sum of the lower 16 bits of the pixels' own bits */
-    uint128 low_square; /* sum of their squares */
-};
-
 /* The detail of a bin: its pixels, counted by the lower 16 bits of their keys. */
 struct detail {
-    int64_t count[BINS];
+    int64_t count[KEY_BINS];
 };
 
 /* Keys [low, high]. */
@@ -51,34 +44,29 @@ struct histogram {
     const struct pixel_source *source;
     struct threads *threads;
     int n_threads;
-    struct bin *bins;               /* BINS of each thread; the first thread's become the total */
-    int64_t *blanks;                /* of each thread */
-    struct detail *details[BINS];   /* NULL for a bin without one */
-    int n_details, last_used[BINS]; /* n_reads when a detail was last used */
-    int n_reads;                    /* that counted details */
-    struct detail *thread_details;  /* DETAILS_A_READ of each thread, during a read */
+    struct key_bin *bins; /* KEY_BINS of each thread; the first thread's become the total */
+    int64_t *blanks;      /* of each thread */
+    struct detail *details[KEY_BINS];     /* NULL for a bin without one */
+    int n_details, last_used[KEY_BINS];   /* n_reads when a detail was last used */
+    int n_reads;                          /* that counted details */
+    struct detail *thread_details;        /* DETAILS_A_READ of each thread, during a read */
     int wanted[DETAILS_A_READ], n_wanted; /* bins that the next read counts in detail */
-    int16_t slot[BINS];    /* index of a bin in `wanted` during a read; -1 if it is not there */
-    struct key_range left; /* the keys that are left */
+    int16_t slot[KEY_BINS]; /* index of a bin in `wanted` during a read; -1 if it is not there */
+    struct key_range left;  /* the keys that are left */
 };
 
 static enum srcfind_status count_chunk(void *context, int worker, const struct chunk *chunk,
                                        struct error *error) {
     struct histogram *h = context;
     (void)error;
-    struct bin *bins = h->bins + (size_t)worker * BINS;
+    struct key_bin *bins = h->bins + (size_t)worker * KEY_BINS;
     for (int64_t i = 0; i < chunk->count; i++) {
         const float v = pixel_value(chunk->pixels, i, h->source->swapped);
         if (!isfinite(v)) {
             h->blanks[worker]++;
             continue;
         }
-        const uint32_t key = exact_key(v);
-        const uint64_t low = exact_bits(exact_unkey(key)) & 0xffff;
-        struct bin *bin = &bins[key >> 16];
-        bin->count++;
-        bin->low += low;
-        bin->low_square += low * low;
+        key_bins_add(bins, exact_key(v));
     }
     return SRCFIND_OK;
 }
@@ -91,28 +79,11 @@ static enum srcfind_status detail_chunk(void *context, int worker, const struct 
     for (int64_t i = 0; i < chunk->count; i++) {
         const float v = pixel_value(chunk->pixels, i, h->source->swapped);
         const uint32_t key = exact_key(v);
-        const int slot = h->slot[key >> 16];
+        const int slot = h->slot[key_bin_of(key)];
         if (slot >= 0 && isfinite(v))
             details[slot].count[key & 0xffff]++;
     }
     return SRCFIND_OK;
-}
-
-/* The bits of a bin's pixel with lower 16 bits 0. The mantissa of any pixel of the bin is its
- * mantissa plus the pixel's lower bits. */
-static uint32_t base_bits(int bin) {
-    return exact_bits(exact_unkey((uint32_t)bin << 16)) & 0xffff0000u;
-}
-
-/* Adds all pixels of a bin: m = base + low, so that sum m and sum m^2 follow from the sums of low
- * and low^2. */
-static void add_complete_bin(struct exact_sums *sums, const struct bin *bin, int number) {
-    const uint32_t bits = base_bits(number);
-    const int e = exact_exponent(bits);
-    const int128 base = exact_mantissa(bits), n = bin->count;
-    const int128 sum = base * n + bin->low;
-    sums->sum[e] += bits >> 31 ? -sum : sum;
-    sums->square[e] += (uint128)(base * base * n + 2 * base * bin->low + bin->low_square);
 }
 
 /* Asks the next read to count a bin in detail, if the bin is not empty and the read has a free
@@ -121,7 +92,7 @@ static void want(struct histogram *h, int bin) {
     for (int i = 0; i < h->n_wanted; i++)
         if (h->wanted[i] == bin)
             return;
-    if (h->n_wanted < DETAILS_A_READ && !h->details[bin] && h->bins[bin].count > 0)
+    if (h->n_wanted < DETAILS_A_READ && !h->details[bin] && h->bins[bin].n > 0)
         h->wanted[h->n_wanted++] = bin;
 }
 
@@ -136,15 +107,15 @@ static const struct detail *detail_of(struct histogram *h, int bin) {
 /* Adds the pixels of a bin whose keys lie within [low, high], or all of them if the detail is
  * missing. Returns their number. */
 static int64_t add_kept_of_bin(struct histogram *h, struct exact_sums *sums, int bin) {
-    const uint32_t first = (uint32_t)bin << 16, last = first | 0xffff;
+    const uint32_t first = key_bin_first(bin), last = key_bin_last(bin);
     int64_t n = 0;
-    if (h->bins[bin].count == 0)
+    if (h->bins[bin].n == 0)
         return 0;
     const bool complete = h->left.low <= first && h->left.high >= last;
     const struct detail *detail = complete ? NULL : detail_of(h, bin);
     if (!detail) {
-        add_complete_bin(sums, &h->bins[bin], bin);
-        return h->bins[bin].count;
+        key_bin_sum(&h->bins[bin], bin, sums);
+        return h->bins[bin].n;
     }
     for (uint32_t key = first > h->left.low ? first : h->left.low;; key++) {
         const int64_t count = detail->count[key & 0xffff];
@@ -159,15 +130,15 @@ static int64_t add_kept_of_bin(struct histogram *h, struct exact_sums *sums, int
 static void sum_kept(struct histogram *h, struct clip_set *set) {
     set->sums = (struct exact_sums){0};
     set->n = 0;
-    for (int bin = (int)(h->left.low >> 16);
-         bin <= (int)(h->left.high >> 16) && h->left.low <= h->left.high; bin++)
+    for (int bin = key_bin_of(h->left.low);
+         bin <= key_bin_of(h->left.high) && h->left.low <= h->left.high; bin++)
         set->n += add_kept_of_bin(h, &set->sums, bin);
 }
 
 /* The key of the k-th smallest (from 0) of the pixels of a bin that are left. */
 static uint32_t key_in_bin(const struct histogram *h, const struct detail *detail, int bin,
                            int64_t k) {
-    const uint32_t first = (uint32_t)bin << 16;
+    const uint32_t first = key_bin_first(bin);
     uint32_t key = first > h->left.low ? first : h->left.low;
     while (k >= detail->count[key & 0xffff])
         k -= detail->count[key++ & 0xffff];
@@ -177,8 +148,8 @@ static uint32_t key_in_bin(const struct histogram *h, const struct detail *detai
 static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
     struct histogram *h = set->state;
     struct exact_sums ignored = {0};
-    int bin = (int)(h->left.low >> 16);
-    for (int64_t n; bin < BINS - 1 && k >= (n = add_kept_of_bin(h, &ignored, bin)); bin++)
+    int bin = key_bin_of(h->left.low);
+    for (int64_t n; bin < KEY_BINS - 1 && k >= (n = add_kept_of_bin(h, &ignored, bin)); bin++)
         k -= n;
     const struct detail *detail = detail_of(h, bin);
     *value = exact_unkey(detail ? key_in_bin(h, detail, bin, k) : (uint32_t)bin << 16 | 0x8000);
@@ -208,7 +179,7 @@ static bool histogram_trim(struct clip_set *set, float low, float high) {
 
 /* The least or the greatest value that is left; any value if a detail is missing. */
 static double extreme(struct histogram *h, bool greatest) {
-    const int first = (int)(h->left.low >> 16), last = (int)(h->left.high >> 16);
+    const int first = key_bin_of(h->left.low), last = key_bin_of(h->left.high);
     struct exact_sums ignored = {0};
     for (int i = 0; i <= last - first; i++) {
         const int bin = greatest ? last - i : first + i;
@@ -237,25 +208,19 @@ static enum srcfind_status count_bins(struct histogram *h, struct error *error) 
     const struct chunk_work work = {.work = count_chunk, .context = h};
     const enum srcfind_status status =
         chunks_run(h->source, h->threads, h->n_threads, &work, error);
-    for (int t = 1; t < h->n_threads; t++) {
-        for (int i = 0; i < BINS; i++) {
-            const struct bin *bin = &h->bins[(size_t)t * BINS + (size_t)i];
-            h->bins[i].count += bin->count;
-            h->bins[i].low += bin->low;
-            h->bins[i].low_square += bin->low_square;
-        }
-    }
+    for (int t = 1; t < h->n_threads; t++)
+        key_bins_merge(h->bins, h->bins + (size_t)t * KEY_BINS);
     return status;
 }
 
 /* Adds the neighbours of wanted bins, the nearest first, until the next read has no slot free. */
 static void want_neighbours(struct histogram *h) {
     const int n = h->n_wanted;
-    for (int distance = 1; distance < BINS / 2 && h->n_wanted < DETAILS_A_READ; distance++) {
+    for (int distance = 1; distance < KEY_BINS / 2 && h->n_wanted < DETAILS_A_READ; distance++) {
         for (int i = 0; i < n; i++) {
             if (h->wanted[i] >= distance)
                 want(h, h->wanted[i] - distance);
-            if (h->wanted[i] + distance < BINS)
+            if (h->wanted[i] + distance < KEY_BINS)
                 want(h, h->wanted[i] + distance);
         }
     }
@@ -263,7 +228,7 @@ static void want_neighbours(struct histogram *h) {
 
 /* Frees details that were not used since the last read, while there are more than MOST_DETAILS. */
 static void free_unused_details(struct histogram *h) {
-    for (int i = 0; i < BINS && h->n_details + h->n_wanted > MOST_DETAILS; i++) {
+    for (int i = 0; i < KEY_BINS && h->n_details + h->n_wanted > MOST_DETAILS; i++) {
         if (h->details[i] && h->last_used[i] != h->n_reads) {
             free(h->details[i]);
             h->details[i] = NULL;
@@ -278,7 +243,7 @@ static bool merge_detail(struct histogram *h, int i, int n_threads) {
     if (!total)
         return false;
     for (int t = 0; t < n_threads; t++)
-        for (int j = 0; j < BINS; j++)
+        for (int j = 0; j < KEY_BINS; j++)
             total->count[j] += h->thread_details[t * DETAILS_A_READ + i].count[j];
     h->details[h->wanted[i]] = total;
     h->n_details++;
@@ -308,7 +273,7 @@ static enum srcfind_status count_details(struct histogram *h, struct error *erro
 }
 
 static void free_details(struct histogram *h) {
-    for (int i = 0; i < BINS; i++) {
+    for (int i = 0; i < KEY_BINS; i++) {
         free(h->details[i]);
         h->details[i] = NULL;
     }
@@ -324,7 +289,7 @@ static enum srcfind_status clip_list(struct histogram *h, double kappa,
     struct scan scan;
     struct sorted_set set = {0};
     free_details(h);
-    enum srcfind_status status = scan_image(&scan, h->source, &plan, h->threads, error);
+    enum srcfind_status status = scan_image(&scan, h->source, &plan, NULL, h->threads, error);
     if (status == SRCFIND_OK)
         status = sorted_from_scan(&set, &scan, error);
     if (status == SRCFIND_OK) {
@@ -365,7 +330,7 @@ enum srcfind_status histogram_clip(const struct pixel_source *source, double kap
     h->source = source;
     h->threads = threads;
     h->n_threads = n_threads;
-    h->bins = calloc((size_t)n_threads * BINS, sizeof *h->bins);
+    h->bins = calloc((size_t)n_threads * KEY_BINS, sizeof *h->bins);
     h->blanks = calloc((size_t)n_threads, sizeof *h->blanks);
     enum srcfind_status status =
         h->bins && h->blanks ? count_bins(h, error) : error_memory(error, "clipping");

@@ -11,7 +11,10 @@ static bool predicted_select(struct clip_set *clip, int64_t k, float *value) {
     case LISTED_ZERO:
         return true;
     case LISTED_VALUE:
-        *value = values_at(&s->bracket, i - s->ranks.median_first);
+        i -= s->ranks.median_first;
+        *value = s->counted[SCAN_BRACKET].bins
+                     ? counted_at(&s->counted[SCAN_BRACKET], &s->bracket, i)
+                     : values_at(&s->bracket, i);
         return true;
     default:
         return false;
@@ -34,8 +37,11 @@ static bool predicted_trim(struct clip_set *clip, float low, float high) {
         return false;
     values_trim(&s->outliers, low, high, s->plan->median_low, &outliers);
     values_trim(&s->candidates, low, high, s->plan->median_low, &outliers);
+    if (s->counted[SCAN_OUTLIERS].bins)
+        counted_trim(&s->counted[SCAN_OUTLIERS], low, high, s->plan->median_low, &outliers);
     const int64_t first = r->median_first - outliers.n_below;
-    clip->n = ranks_keep(r, first, first + s->bracket.all.n + outliers.n, low, high);
+    const int64_t n_bracket = r->median_last - r->median_first;
+    clip->n = ranks_keep(r, first, first + n_bracket + outliers.n, low, high);
     if (clip->n > 0) {
         s->low = low;
         s->high = high;
@@ -44,11 +50,13 @@ static bool predicted_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Takes the lists of all workers of a scan, and adds their values to the sums. */
+/* Takes the lists of all workers of a scan, and adds their values to the sums. Values that are
+ * counted in bins are summed there. */
 static bool take_lists(struct predicted_set *s, const struct scan *scan, struct threads *threads,
                        struct values_sums *bracket, struct values_sums *outliers) {
     const struct scan_plan *plan = s->plan;
     const int n = scan->n_workers;
+    struct values_sums in_bins = {0}; /* of listed values that are counted, too */
     struct values_list *lists = malloc(3 * (size_t)n * sizeof *lists);
     if (!lists)
         return false;
@@ -60,15 +68,29 @@ static bool take_lists(struct predicted_set *s, const struct scan *scan, struct 
         of_outliers[i] = (struct values_list){w->outliers.values, w->outliers.n};
         of_candidates[i] = (struct values_list){w->candidates.values, w->candidates.n};
     }
-    const bool made = values_make(&s->bracket, scan->variant, threads, of_bracket, n,
-                                  plan->median_low, plan->median_high, 0, bracket) &&
-                      values_make(&s->outliers, scan->variant, threads, of_outliers, n, -FLT_MAX,
-                                  FLT_MAX, plan->median_low, outliers) &&
-                      values_make(&s->candidates, scan->variant, threads, of_candidates,
-                                  scan->candidates_apart ? n : 0, plan->candidate, FLT_MAX,
-                                  plan->median_low, outliers);
+    const bool made =
+        values_make(&s->bracket, scan->variant, threads, of_bracket, n, plan->median_low,
+                    plan->median_high, 0, scan->bin_states ? &in_bins : bracket) &&
+        values_make(&s->outliers, scan->variant, threads, of_outliers, n, -FLT_MAX, FLT_MAX,
+                    plan->median_low, scan->bin_states ? &in_bins : outliers) &&
+        values_make(&s->candidates, scan->variant, threads, of_candidates,
+                    scan->candidates_apart ? n : 0, plan->candidate, FLT_MAX, plan->median_low,
+                    outliers);
     free(lists);
     return made;
+}
+
+/* Takes the bins of all workers of a scan, and adds their values to the sums. */
+static bool take_bins(struct predicted_set *s, const struct scan *scan, uint8_t *states,
+                      struct values_sums *bracket, struct values_sums *outliers) {
+    struct values_sums *sums[SCAN_PARTS] = {bracket, outliers};
+    const float below[SCAN_PARTS] = {0, s->plan->median_low};
+    for (int part = 0; states && part < SCAN_PARTS; part++) {
+        if (!counted_make(&s->counted[part], scan, part, states))
+            return false;
+        counted_sum(&s->counted[part], below[part], sums[part]);
+    }
+    return true;
 }
 
 /* Sets the ranks, sums and functions of the set. */
@@ -76,9 +98,9 @@ static void prepare(struct predicted_set *s, const struct values_sums *bracket,
                     const struct values_sums *outliers) {
     struct listed_ranks *r = &s->ranks;
     r->median_first = outliers->n_below;
-    r->median_last = outliers->n_below + s->bracket.all.n;
+    r->median_last = outliers->n_below + bracket->n;
     r->zero = outliers->n_below + bracket->n_below;
-    r->last = s->bracket.all.n + s->outliers.all.n + s->candidates.all.n;
+    r->last = bracket->n + outliers->n;
     exact_merge(&s->inner, &bracket->sums);
     add_up(s, outliers);
     s->set.n = r->last + r->n_zero + r->n_inliers;
@@ -88,7 +110,8 @@ static void prepare(struct predicted_set *s, const struct values_sums *bracket,
 }
 
 enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
-                                        struct threads *threads, struct error *error) {
+                                        uint8_t *bin_states, struct threads *threads,
+                                        struct error *error) {
     *set = (struct predicted_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
         exact_merge(&set->inner, &scan->workers[i].inliers.sums);
@@ -97,7 +120,8 @@ enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct 
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
     struct values_sums bracket = {0}, outliers = {0};
-    if (!take_lists(set, scan, threads, &bracket, &outliers))
+    if (!take_lists(set, scan, threads, &bracket, &outliers) ||
+        !take_bins(set, scan, bin_states, &bracket, &outliers))
         return error_memory(error, "clipping");
     prepare(set, &bracket, &outliers);
     return SRCFIND_OK;
@@ -107,13 +131,23 @@ void predicted_clear(struct predicted_set *set) {
     values_clear(&set->bracket);
     values_clear(&set->outliers);
     values_clear(&set->candidates);
+    for (int part = 0; part < SCAN_PARTS; part++)
+        counted_clear(&set->counted[part]);
 }
 
-bool predicted_extremes(const struct predicted_set *s, double *min, double *max) {
+bool predicted_is_missing(const struct predicted_set *s) {
+    return s->counted[SCAN_BRACKET].is_missing || s->counted[SCAN_OUTLIERS].is_missing;
+}
+
+bool predicted_extremes(struct predicted_set *s, double *min, double *max) {
     float low = INFINITY, high = -INFINITY;
     values_extend(&s->outliers, s->low, s->high, &low, &high);
     values_extend(&s->candidates, s->low, s->high, &low, &high);
     if (s->ranks.n_inliers == 0)
         values_extend(&s->bracket, s->low, s->high, &low, &high);
+    for (int part = s->ranks.n_inliers == 0 ? SCAN_BRACKET : SCAN_OUTLIERS; part < SCAN_PARTS;
+         part++)
+        if (s->counted[part].bins)
+            counted_extend(&s->counted[part], s->low, s->high, &low, &high);
     return low <= high && ranks_extremes(&s->ranks, s->plan, low, high, min, max);
 }

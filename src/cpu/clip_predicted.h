@@ -6,7 +6,7 @@
 
 #include "backend/listed_ranks.h"
 #include "cpu/clip.h"
-#include "cpu/scan.h"
+#include "cpu/counted.h"
 #include "cpu/values.h"
 
 struct predicted_set {
@@ -15,18 +15,24 @@ struct predicted_set {
     struct exact_sums inner;            /* of the inliers and the median bracket */
     struct values bracket;              /* of the median bracket */
     struct values outliers, candidates; /* candidates only if the scan keeps them apart */
+    struct counted counted[SCAN_PARTS]; /* bracket and outliers, where not all are listed */
     struct listed_ranks ranks; /* of all values in order: lower outliers, bracket, upper outliers */
     float low, high;           /* range of the outliers that are left, both inclusive */
 };
 
-/* Makes a set of the values that a scan listed; the scan must outlive the set. The caller clears
- * the set, also after an error. */
+/* Makes a set of the values that a scan listed; the scan must outlive the set. bin_states: those of
+ * the scan, or NULL. The caller clears the set, also after an error. */
 enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
-                                        struct threads *threads, struct error *error);
+                                        uint8_t *bin_states, struct threads *threads,
+                                        struct error *error);
 void predicted_clear(struct predicted_set *set);
+
+/* Whether the clip missed values that were only counted, so that it must be repeated after a scan
+ * that lists them. */
+bool predicted_is_missing(const struct predicted_set *set);
 
 /* After a clip: the least and the greatest of the pixels that are left. False if one of them is an
  * inlier, whose value is not known, or if no value is listed. */
-bool predicted_extremes(const struct predicted_set *set, double *min, double *max);
+bool predicted_extremes(struct predicted_set *set, double *min, double *max);
 
 #endif

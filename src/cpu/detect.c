@@ -31,16 +31,36 @@ static void lap(double *stage, double *start) {
     *start = now;
 }
 
-/* Clips the values that a scan with inliers listed. *done is false if the lists are not enough to
- * complete the clip: the prediction failed. */
-static enum srcfind_status clip_predicted(const struct scan *scan, struct threads *threads,
-                                          double kappa, struct srcfind_background *b, bool *done,
+/* How a clip of what a scan listed ended: it is complete; the prediction failed; or outliers that
+ * were only counted must be listed by another scan. */
+enum clip_end { CLIP_DONE, CLIP_FAILED, CLIP_AGAIN };
+
+static enum clip_end run_predicted(struct predicted_set *set, double kappa,
+                                   struct srcfind_background *b) {
+    if (!clip_run(&set->set, kappa, b) || !predicted_extremes(set, &b->min, &b->max))
+        return CLIP_FAILED;
+    return predicted_is_missing(set) ? CLIP_AGAIN : CLIP_DONE;
+}
+
+/* Has the next scan list the values that the clip missed. Returns the number of values that it will
+ * list. */
+static int64_t list_missing(const struct predicted_set *set) {
+    return counted_list_missing(&set->counted[SCAN_BRACKET]) +
+           counted_list_missing(&set->counted[SCAN_OUTLIERS]);
+}
+
+/* Clips the values that a scan with inliers listed. bin_states: those of the scan, or NULL. */
+static enum srcfind_status clip_predicted(const struct scan *scan, uint8_t *bin_states,
+                                          struct threads *threads, double kappa,
+                                          struct srcfind_background *b, enum clip_end *end,
                                           struct error *error) {
     struct predicted_set set;
-    const enum srcfind_status status = predicted_from_scan(&set, scan, threads, error);
+    const enum srcfind_status status = predicted_from_scan(&set, scan, bin_states, threads, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
-    *done = b->n_kept == 0 ||
-            (clip_run(&set.set, kappa, b) && predicted_extremes(&set, &b->min, &b->max));
+    b->rounds = 0;
+    *end = b->n_kept == 0 ? CLIP_DONE : run_predicted(&set, kappa, b);
+    if (*end == CLIP_AGAIN && list_missing(&set) > predict_most_listed())
+        *end = CLIP_FAILED;
     predicted_clear(&set);
     return status;
 }
@@ -59,15 +79,43 @@ static enum srcfind_status clip_sorted(struct scan *scan, double kappa,
     return status;
 }
 
-static enum srcfind_status clip_scan(struct scan *scan, struct threads *threads, double kappa,
-                                     struct srcfind_background *b, bool *done,
+static enum srcfind_status clip_scan(struct scan *scan, uint8_t *bin_states,
+                                     struct threads *threads, double kappa,
+                                     struct srcfind_background *b, enum clip_end *end,
                                      struct error *error) {
-    *done = true;
+    *end = CLIP_DONE;
     b->n_blank = scan_blanks(scan);
-    const enum srcfind_status status = scan->has_inliers
-                                           ? clip_predicted(scan, threads, kappa, b, done, error)
-                                           : clip_sorted(scan, kappa, b, error);
+    const enum srcfind_status status =
+        scan->has_inliers ? clip_predicted(scan, bin_states, threads, kappa, b, end, error)
+                          : clip_sorted(scan, kappa, b, error);
     scan_free_lists(scan);
+    return status;
+}
+
+/* Scans the image by a prediction, and clips what the scan listed; more than once if outliers that
+ * were only counted must be listed. *end: never CLIP_AGAIN. */
+static enum srcfind_status scan_predicted(const struct pixel_source *source,
+                                          const struct prediction *prediction, double kappa,
+                                          struct threads *threads, struct scan *scan,
+                                          struct detection_result *result, enum clip_end *end,
+                                          struct error *error) {
+    static const char *const methods[] = {"one read", "two reads", "three reads"};
+    enum { MOST_READS = sizeof methods / sizeof *methods };
+    enum srcfind_status status = SRCFIND_OK;
+    *end = CLIP_AGAIN;
+    for (int i = 0; status == SRCFIND_OK && *end == CLIP_AGAIN && i < MOST_READS; i++) {
+        double start = clock_seconds();
+        scan_clear(scan);
+        status =
+            scan_image(scan, source, &prediction->plan, prediction->bin_states, threads, error);
+        lap(&result->timings.scan, &start);
+        if (status == SRCFIND_OK)
+            status = clip_scan(scan, prediction->bin_states, threads, kappa, &result->background,
+                               end, error);
+        lap(&result->timings.clip, &start);
+        result->timings.clip_method = methods[i];
+    }
+    *end = *end == CLIP_AGAIN ? CLIP_FAILED : *end;
     return status;
 }
 
@@ -78,17 +126,16 @@ static enum srcfind_status scan_and_clip(const struct pixel_source *source,
                                          struct scan *scan, struct detection_result *result,
                                          struct error *error) {
     double start = clock_seconds();
-    struct scan_plan plan;
-    bool done = false;
-    enum srcfind_status status = predict_scan(source, detection, threads, &plan, &done, error);
-    if (status == SRCFIND_OK && done) {
-        status = scan_image(scan, source, &plan, threads, error);
-        lap(&result->timings.scan, &start);
-        if (status == SRCFIND_OK)
-            status = clip_scan(scan, threads, detection->kappa, &result->background, &done, error);
-        result->timings.clip_method = "one read";
-    }
-    if (status == SRCFIND_OK && !done) {
+    struct prediction prediction;
+    enum clip_end end = CLIP_FAILED;
+    enum srcfind_status status = predict_scan(source, detection, threads, &prediction, error);
+    lap(&result->timings.scan, &start);
+    if (status == SRCFIND_OK && prediction.is_useful)
+        status = scan_predicted(source, &prediction, detection->kappa, threads, scan, result, &end,
+                                error);
+    prediction_clear(&prediction);
+    start = clock_seconds();
+    if (status == SRCFIND_OK && end != CLIP_DONE) {
         scan_clear(scan);
         status = histogram_clip(source, detection->kappa, threads, SORTED_MOST, &result->background,
                                 error);
@@ -108,7 +155,7 @@ static enum srcfind_status complete_scan(const struct pixel_source *source, stru
         return SRCFIND_OK;
     const struct scan_plan plan = scan_plan_candidates(thresholds, connectivity);
     scan_clear(scan);
-    return scan_image(scan, source, &plan, threads, error);
+    return scan_image(scan, source, &plan, NULL, threads, error);
 }
 
 /* Whether the noise is one for the whole image. */

@@ -8,9 +8,10 @@
  * 3. scan_plan_predict widens these by the errors of the sample to the median bracket, the bounds
  *    of the inliers and the threshold of candidates.
  * 4. The share of the pixels that the scan would list follows from every eighth value of the
- *    sample. If the list would be too long with candidates, they are left to a second scan; if it
- *    is too long without them, too, there is no plan, and the image is sorted or clipped by
- *    histograms.
+ *    sample. If the list would be too long with candidates, they are left to a second scan. If it
+ *    is too long without them, too, most values are only counted (counted.h), and those are listed
+ *    that are near a median or a bound of the sample's clip. If that is too long, there is no plan,
+ *    and the image is sorted or clipped by histograms.
  *
  * Always: the plan changes the time only. The clip verifies it, and refuses if it was wrong.
  *
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hook.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/sample.h"
 
@@ -36,10 +38,22 @@ enum {
     SAMPLE_STEP = 8, /* least distance of a sample's pixels, so that beams do not correlate them */
 };
 
-/* A list of more than MOST_SHARE of the pixels takes as long as a list of all pixels; one of more
- * than MOST_LISTED values, of 4 bytes each, takes too much memory. The zero band is listed only if
- * the list then has fewer than MOST_WITH_ZERO values. */
-static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
+/* A list of more than MOST_SHARE of the pixels takes as long as a list of all pixels. The zero band
+ * is listed only if the list then has fewer than MOST_WITH_ZERO values. */
+static const double MOST_SHARE = 0.5, MOST_WITH_ZERO = 15 << 20;
+
+/* How many standard errors a median or a bound of the image's clip may be from that of the
+ * sample's: a round has also the errors of those before it. */
+static const double MARGIN = 2 * SCAN_PLAN_MARGIN;
+
+/* The part of its distance from the median by which a bound may be uncertain. */
+static const double UNCERTAIN = 0.5;
+
+int64_t predict_most_listed(void) {
+    static const int64_t usual = 30 << 20;
+    const char *for_tests = hook("SRCFIND_MOST_LISTED");
+    return for_tests ? strtoll(for_tests, NULL, 10) : usual;
+}
 
 /* The number of ranges from which a sample is read. */
 static int64_t count_ranges(const struct pixel_source *source, int64_t wanted) {
@@ -138,13 +152,17 @@ int64_t predict_sample_size(int64_t n) {
     return size < SAMPLE_LEAST ? SAMPLE_LEAST : size > most ? most : size;
 }
 
-/* The share of the sample that the plan would list, estimated from every SHARE_STEP-th value. */
-static double listed_share(const struct scan_plan *p, const struct sample *sample) {
+/* The share of the sample that the plan would list, estimated from every SHARE_STEP-th value.
+ * bin_states: NULL if all values are listed. */
+static double listed_share(const struct scan_plan *p, const uint8_t *bin_states,
+                           const struct sample *sample) {
     int64_t n = 0, n_listed = 0;
     for (int64_t i = 0; i < sample->n; i += SHARE_STEP, n++) {
         const float v = sample->values[i];
         const bool in_bracket = (v >= p->median_low) & (v <= p->median_high);
-        n_listed += (v != 0) & (in_bracket | (v <= p->inlier_low) | (v >= p->inlier_high));
+        const bool is_outlier = (v <= p->inlier_low) | (v >= p->inlier_high);
+        const bool is_listed = !bin_states || bin_states[key_bin_of(exact_key(v))] == BIN_LISTED;
+        n_listed += (v != 0) & (in_bracket | is_outlier) & is_listed;
     }
     return (double)n_listed / (double)n;
 }
@@ -163,7 +181,7 @@ static void include_zero(struct scan_plan *plan, const struct sample *sample, in
     const float both = plan->median_high - plan->median_low + 2 * plan->zero_band;
     if (wide.median_high - wide.median_low < 2 * both && wide.median_low > plan->inlier_low &&
         wide.median_high < plan->inlier_high) {
-        wide.share = listed_share(&wide, sample);
+        wide.share = listed_share(&wide, NULL, sample);
         *plan = fits(&wide, n, MOST_WITH_ZERO) ? wide : *plan;
     }
 }
@@ -171,37 +189,98 @@ static void include_zero(struct scan_plan *plan, const struct sample *sample, in
 /* Makes the plan from the clip of a sample. False if it is not useful. */
 static bool make_plan(struct scan_plan *plan, const struct sample_clip *clip,
                       const struct sample *sample, int64_t n, const struct detection *detection) {
+    plan->share = 1;
     if (!scan_plan_predict(plan, &clip->path, clip->median, clip->rms, sample->n, detection))
         return false;
-    plan->share = listed_share(plan, sample);
-    return fits(plan, n, MOST_LISTED);
+    plan->share = listed_share(plan, NULL, sample);
+    return fits(plan, n, (double)predict_most_listed());
+}
+
+static void list_bins(uint8_t *states, double low, double high) {
+    const int first = key_bin_of(exact_key((float)low)), last = key_bin_of(exact_key((float)high));
+    memset(states + first, BIN_LISTED, (size_t)(last - first + 1));
+}
+
+/* Has those bins listed in which a median or a bound of the clip may be, and those that reach into
+ * the inliers. Bounds that a few bright pixels make uncertain would list too many: where the clip
+ * needs them, another scan lists them. */
+static void list_near_bounds(uint8_t *states, const struct scan_plan *plan,
+                             const struct sample_clip *clip) {
+    memset(states, BIN_COUNTED, KEY_BINS);
+    list_bins(states, plan->inlier_low, plan->inlier_low);
+    list_bins(states, plan->inlier_high, plan->inlier_high);
+    for (int i = 0; i < clip->n_rounds; i++) {
+        const struct sample_round *round = &clip->round[i];
+        const double near_median = MARGIN * clip->median_error,
+                     near = near_median + MARGIN * round->error;
+        list_bins(states, round->median - near_median, round->median + near_median);
+        if (near > UNCERTAIN * (round->high - round->median))
+            continue;
+        list_bins(states, round->low - near, round->low + near);
+        list_bins(states, round->high - near, round->high + near);
+    }
+}
+
+/* Has most values only counted, where a plan lists too many. False where memory ran out. */
+static bool plan_bins(struct prediction *p, const struct sample_clip *clip,
+                      const struct sample *sample, int64_t n) {
+    const struct scan_plan *plan = &p->plan;
+    if (plan->share >= MOST_SHARE ||
+        key_bin_of(exact_key(plan->median_low)) == key_bin_of(exact_key(plan->inlier_high)))
+        return true;
+    p->bin_states = malloc(KEY_BINS);
+    if (!p->bin_states)
+        return false;
+    list_near_bounds(p->bin_states, plan, clip);
+    p->plan.share = listed_share(plan, p->bin_states, sample);
+    p->is_useful = fits(plan, n, (double)predict_most_listed());
+    return true;
+}
+
+/* Makes the plan from the clip of a sample: with candidates, else without them (a second scan reads
+ * them), else with values that are only counted. False where memory ran out. */
+static bool plan_scan(struct prediction *p, const struct sample_clip *clip,
+                      const struct sample *sample, int64_t n, const struct detection *detection) {
+    struct detection no_candidates = *detection;
+    struct scan_plan without;
+    const bool wants_candidates = detection->box == 0;
+    no_candidates.island = INFINITY;
+    p->is_useful =
+        make_plan(&p->plan, clip, sample, n, wants_candidates ? detection : &no_candidates);
+    if (!p->is_useful && wants_candidates && make_plan(&without, clip, sample, n, &no_candidates)) {
+        p->plan = without;
+        p->is_useful = true;
+    }
+    if (!p->is_useful)
+        return plan_bins(p, clip, sample, n);
+    include_zero(&p->plan, sample, n);
+    return true;
+}
+
+void prediction_clear(struct prediction *p) {
+    free(p->bin_states);
+    *p = (struct prediction){0};
 }
 
 enum srcfind_status predict_scan(const struct pixel_source *source,
                                  const struct detection *detection, struct threads *threads,
-                                 struct scan_plan *plan, bool *useful, struct error *error) {
+                                 struct prediction *p, struct error *error) {
     const int64_t n = source->width * source->height;
     struct sample sample = {0};
     struct sample_clip clip;
-    *useful = true;
-    *plan = scan_plan_all(-INFINITY); /* keeps all pixels: one read is enough */
+    /* A plan that keeps all pixels: one read is enough. */
+    *p = (struct prediction){.is_useful = true, .plan = scan_plan_all(-INFINITY)};
     if (n <= LIST_PIXELS)
         return SRCFIND_OK;
-    *useful = false;
+    p->is_useful = false;
     enum srcfind_status status =
         predict_draw_sample(source, predict_sample_size(n), threads, &sample, error);
-    if (status == SRCFIND_OK && sample.n > 0) {
-        struct detection no_candidates = *detection;
-        no_candidates.island = INFINITY; /* too many candidates: a second scan reads them */
-        *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
-                  ((detection->box == 0 && make_plan(plan, &clip, &sample, n, detection)) ||
-                   make_plan(plan, &clip, &sample, n, &no_candidates));
-        if (*useful)
-            include_zero(plan, &sample, n);
-    }
-    if (status == SRCFIND_OK && !*useful && n <= SORTED_MOST) {
-        *plan = scan_plan_all(INFINITY);
-        *useful = true;
+    if (status == SRCFIND_OK && sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
+        !plan_scan(p, &clip, &sample, n, detection))
+        status = error_memory(error, "planning to read the image");
+    if (status == SRCFIND_OK && !p->is_useful && n <= SORTED_MOST) {
+        prediction_clear(p);
+        *p = (struct prediction){.is_useful = true, .plan = scan_plan_all(INFINITY)};
     }
     free(sample.values);
     return status;

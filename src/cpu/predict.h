@@ -22,11 +22,22 @@ enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64
                                         struct threads *threads, struct sample *sample,
                                         struct error *error);
 
-/* Makes a plan for the scan. *useful is false if the list would be too long or the sample allows no
+/* The number of values that a scan may list, of 4 bytes each: more take too much memory. */
+int64_t predict_most_listed(void);
+
+/* How an image is to be scanned. */
+struct prediction {
+    bool is_useful; /* else there is no plan */
+    struct scan_plan plan;
+    uint8_t *bin_states; /* of KEY_BINS, where too many values would be listed; else NULL */
+};
+
+/* Makes a plan for the scan. It is not useful if the list would be too long or the sample allows no
  * prediction (discrete values, a flat image). A small image always has a useful plan: if need be,
- * one that lists all its pixels. */
+ * one that lists all its pixels. The caller clears the prediction, also after an error. */
 enum srcfind_status predict_scan(const struct pixel_source *source,
                                  const struct detection *detection, struct threads *threads,
-                                 struct scan_plan *plan, bool *useful, struct error *error);
+                                 struct prediction *prediction, struct error *error);
+void prediction_clear(struct prediction *prediction);
 
 #endif

@@ -37,7 +37,7 @@ static bool choose_bins(struct bins *b, const float *values, int64_t n) {
 /* The values in the bins that are left, first to last. */
 struct kept {
     int first, last, n;
-    double sum, square; /* of x */
+    double sum, square, fourth; /* of x, x^2, x^4 */
 };
 
 static void sample_add_bin(struct kept *k, const struct bins *b, int bin, int sign) {
@@ -45,6 +45,7 @@ static void sample_add_bin(struct kept *k, const struct bins *b, int bin, int si
     k->n += sign * b->count[bin];
     k->sum += n * x;
     k->square += n * x * x;
+    k->fourth += n * x * x * x * x;
 }
 
 /* The x of the median, if the values are spread evenly over their bin. */
@@ -65,6 +66,17 @@ static void trim(struct kept *k, const struct bins *b, double low, double high) 
         sample_add_bin(k, b, k->last--, -1);
 }
 
+/* Adds a round. The standard error of an rms is rms sqrt((kurtosis - 1) / (4 n)) (Kendall & Stuart,
+ * The Advanced Theory of Statistics, section 10.9). */
+static void add_round(struct sample_clip *clip, const struct kept *k, double variance, double low,
+                      double high) {
+    const double kurtosis = fmax(k->fourth / k->n / (variance * variance), 3);
+    clip_path_extend(&clip->path, clip->median, low, high);
+    if (clip->n_rounds < SAMPLE_ROUNDS)
+        clip->round[clip->n_rounds++] = (struct sample_round){
+            clip->median, low, high, (high - clip->median) * sqrt((kurtosis - 1) / (4.0 * k->n))};
+}
+
 bool sample_clip(struct sample_clip *clip, const float *values, int64_t n, double kappa) {
     struct bins b;
     struct kept kept = {.last = BINS - 1};
@@ -80,9 +92,10 @@ bool sample_clip(struct sample_clip *clip, const float *values, int64_t n, doubl
         before = kept.n;
         clip->median = b.scale.centre + b.unit * median_x(&kept, &b);
         clip->rms = b.unit * sqrt(fmax(variance, 0));
+        clip->median_error = 1.2533 * clip->rms / sqrt(kept.n);
         const double low = clip->median - kappa * clip->rms;
         const double high = clip->median + kappa * clip->rms;
-        clip_path_extend(&clip->path, clip->median, low, high);
+        add_round(clip, &kept, variance, low, high);
         trim(&kept, &b, low, high);
     }
     return kept.n > 0 && clip->rms > b.unit / (1 << OCTAVE_BITS); /* at least the width of a bin */

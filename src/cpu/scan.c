@@ -174,12 +174,29 @@ static int drop_zeros(float *values, int n) {
     return n_left;
 }
 
-/* Appends to a list the n values that were written past its end. If there may be many zeros among
- * them, zeros are counted instead: in an image padded with zeros they would fill the memory. */
-static void extend_list(struct scan_worker *w, struct scan_list *list, int n) {
-    const int n_kept = n > MANY_ZEROS ? drop_zeros(list->values + list->n, n) : n;
-    list->n += n_kept;
+/* Counts n values in bins. Returns the number of those whose bins are listed, which it moves
+ * together. */
+static int count_in_bins(struct key_bin *bins, const uint8_t *states, float *values, int n) {
+    int n_listed = 0;
+    for (int i = 0; i < n; i++) {
+        const float v = values[i];
+        const uint32_t key = exact_key(v);
+        key_bins_add(bins, key);
+        values[n_listed] = v;
+        n_listed += states[key_bin_of(key)] == BIN_LISTED;
+    }
+    return n_listed;
+}
+
+/* Appends to the list of a part the n values that were written past its end. If there may be many
+ * zeros among them, zeros are counted instead: in an image padded with zeros they would fill the
+ * memory. */
+static void extend_list(struct scan_worker *w, enum scan_part part, struct scan_list *list, int n) {
+    float *values = list->values + list->n;
+    const int n_kept = n > MANY_ZEROS ? drop_zeros(values, n) : n;
     w->n_zero += n - n_kept;
+    list->n +=
+        w->bins[part] ? count_in_bins(w->bins[part], w->scan->bin_states, values, n_kept) : n_kept;
 }
 
 /* Divides the pixels beyond the inliers: writes values below the candidates to `list`, candidates
@@ -217,7 +234,7 @@ static void list_unsummed(struct scan_worker *w, struct tile_unsummed *unsummed,
                           struct picked *picked) {
     const struct scan *scan = w->scan;
     struct scan_list *list = scan->has_inliers ? &w->outliers : &w->bracket;
-    extend_list(w, &w->bracket, unsummed->bracket.n);
+    extend_list(w, SCAN_BRACKET, &w->bracket, unsummed->bracket.n);
     if (scan->has_zero)
         add_small_inliers(w, &unsummed->others, pixels);
     float *values = list->values + list->n;
@@ -225,7 +242,7 @@ static void list_unsummed(struct scan_worker *w, struct tile_unsummed *unsummed,
     if (!scan->candidates_apart)
         n += list_candidates(picked, values + n);
     if (scan->plan.list_values)
-        extend_list(w, list, n);
+        extend_list(w, scan->has_inliers ? SCAN_OUTLIERS : SCAN_BRACKET, list, n);
 }
 
 /* Makes runs of the candidates, appends their values to the worker's, and marks blank pixels in the
@@ -473,6 +490,16 @@ static bool make_scan(struct scan *scan, const struct pixel_source *source,
     return scan->workers && scan->bands;
 }
 
+/* Makes the bins of each worker, of which a page takes no memory until a value is in it. */
+static bool make_bins(struct scan *scan, const uint8_t *bin_states) {
+    bool ok = true;
+    scan->bin_states = bin_states;
+    for (int i = 0; bin_states && i < scan->n_workers; i++)
+        for (int part = 0; part < SCAN_PARTS; part++)
+            ok = (scan->workers[i].bins[part] = calloc(KEY_BINS, sizeof(struct key_bin))) && ok;
+    return ok;
+}
+
 static enum srcfind_status run_scan(struct scan *scan, struct threads *threads,
                                     struct error *error) {
     const struct chunk_work work = {.work = scan_chunk, .context = scan, .band = scan->band_chunks};
@@ -480,10 +507,10 @@ static enum srcfind_status run_scan(struct scan *scan, struct threads *threads,
 }
 
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, struct threads *threads,
-                               struct error *error) {
+                               const struct scan_plan *plan, const uint8_t *bin_states,
+                               struct threads *threads, struct error *error) {
     const double n = (double)source->width * (double)source->height;
-    bool ok = make_scan(scan, source, plan, threads);
+    bool ok = make_scan(scan, source, plan, threads) && make_bins(scan, bin_states);
     const int64_t expected = (int64_t)(1.1 * plan->share * n / scan->n_workers) + TILE_PIXELS;
     for (int i = 0; ok && plan->list_values && i < scan->n_workers; i++)
         ok = reserve_lists(&scan->workers[i], expected);
@@ -544,6 +571,10 @@ static void free_list(struct scan_list *list) {
 static void free_lists(struct scan_worker *w) {
     free_list(&w->bracket);
     free_list(&w->outliers);
+    for (int part = 0; part < SCAN_PARTS; part++) {
+        free(w->bins[part]);
+        w->bins[part] = NULL;
+    }
 }
 
 /* Frees the unused capacity of the candidates. */

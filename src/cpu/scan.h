@@ -5,6 +5,7 @@
 
 #include "backend/scan_plan.h"
 #include "backend/segments.h"
+#include "cpu/key_bins.h"
 #include "cpu/noise_rows.h"
 #include "cpu/scan_tile.h"
 #include "input/chunks.h"
@@ -21,14 +22,20 @@ struct values_sums {
     struct exact_sums sums;
 };
 
+/* The values that a scan lists; where they are too many, those of a bin of key_bins.h are only
+ * counted, or counted and listed, or counted and to be listed by another scan. */
+enum scan_part { SCAN_BRACKET, SCAN_OUTLIERS, SCAN_PARTS };
+enum bin_state { BIN_COUNTED, BIN_LISTED, BIN_WANTED };
+
 /* The results of one thread. */
 struct scan_worker {
     struct scan *scan;
-    struct values_sums inliers; /* n_below: of those < median_low */
-    int64_t n_blank, n_zero;    /* blanks; zeros that are neither inliers nor listed */
-    struct scan_list bracket;   /* the median bracket: all pixels, if there are no inliers */
-    struct scan_list outliers;  /* pixels beyond the inliers, but see candidates_apart */
-    struct run *runs;           /* of candidates; cut at the ends of chunks */
+    struct values_sums inliers;       /* n_below: of those < median_low */
+    int64_t n_blank, n_zero;          /* blanks; zeros that are neither inliers nor listed */
+    struct scan_list bracket;         /* the median bracket: all pixels, if there are no inliers */
+    struct scan_list outliers;        /* pixels beyond the inliers, but see candidates_apart */
+    struct key_bin *bins[SCAN_PARTS]; /* of the values; NULL where all are listed */
+    struct run *runs;                 /* of candidates; cut at the ends of chunks */
     int64_t n_runs, runs_capacity;
     struct scan_list candidates; /* the pixels of runs, one run after the other */
     int64_t sweep_at;            /* a band with more runs than this is swept */
@@ -58,9 +65,10 @@ struct scan {
     struct scan_plan plan;
     struct scan_noise noise;
     bool has_inliers;
-    bool sweeps;           /* the scan drops candidates that cannot belong to a source */
-    bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */
-    bool has_zero;         /* whether inliers may be within the zero band */
+    bool sweeps;               /* the scan drops candidates that cannot belong to a source */
+    bool candidates_apart;     /* all candidates are outliers != 0, and in no list of values */
+    bool has_zero;             /* whether inliers may be within the zero band */
+    const uint8_t *bin_states; /* enum bin_state of each bin; NULL: all values are listed */
     const struct cpu_variant *variant;
     int n_workers;
     struct scan_worker *workers;
@@ -69,10 +77,13 @@ struct scan {
     uint64_t *blank; /* bitmap, a bit for each pixel; NULL if no pixel is blank */
 };
 
-/* Scans the image by the plan. The caller clears the scan, also after an error. */
+/* Scans the image by the plan. bin_states: enum bin_state of KEY_BINS, where values are to be
+ * counted in bins, must outlive the scan; median_low and inlier_high of the plan must then be in
+ * different bins, so that no bin has outliers of both sides. Else NULL. The caller clears the scan,
+ * also after an error. */
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, struct threads *threads,
-                               struct error *error);
+                               const struct scan_plan *plan, const uint8_t *bin_states,
+                               struct threads *threads, struct error *error);
 
 /* Scans the image for blanks, and for candidates above local noise or above the user's maps of the
  * noise, which replace noise->map. `noise` and `maps` must outlive the scan. With maps, the values

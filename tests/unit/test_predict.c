@@ -57,8 +57,9 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     struct predicted_set set;
     struct srcfind_background b = {0};
     struct error error;
-    assert_int_equal(scan_image(&scan, &m->source, plan, unit_threads(2), &error), SRCFIND_OK);
-    assert_int_equal(predicted_from_scan(&set, &scan, unit_threads(2), &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &m->source, plan, NULL, unit_threads(2), &error),
+                     SRCFIND_OK);
+    assert_int_equal(predicted_from_scan(&set, &scan, NULL, unit_threads(2), &error), SRCFIND_OK);
     const bool done = clip_run(&set.set, kappa, &b);
     if (done) {
         assert_background(&b, expected);
@@ -69,6 +70,48 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     scan_clear(&scan);
     memory_source_free(m);
     return done;
+}
+
+enum outcome { DONE, REFUSED, DONE_AGAIN }; /* the last: after a scan of missing bins */
+
+/* The same with values that are only counted, where they may be. */
+static enum outcome check_counted(const struct picture *p, const struct scan_plan *plan,
+                                  double kappa, const struct srcfind_background *expected,
+                                  struct random *r) {
+    struct memory_source *m = memory_source_make(p, 1000, random_below(r, 2), true);
+    static uint8_t states[KEY_BINS];
+    enum outcome outcome = REFUSED;
+    bool missing = true;
+    for (int i = 0; i < KEY_BINS; i++)
+        states[i] = random_below(r, 8) == 0 ? BIN_LISTED : BIN_COUNTED;
+    states[key_bin_of(exact_key(plan->inlier_low))] = BIN_LISTED;
+    states[key_bin_of(exact_key(plan->inlier_high))] = BIN_LISTED;
+    for (int reads = 0; missing && reads < 5; reads++) {
+        struct scan scan;
+        struct predicted_set set;
+        struct srcfind_background b = {0};
+        struct error error;
+        assert_int_equal(scan_image(&scan, &m->source, plan, states, unit_threads(2), &error),
+                         SRCFIND_OK);
+        assert_int_equal(predicted_from_scan(&set, &scan, states, unit_threads(2), &error),
+                         SRCFIND_OK);
+        assert_int_equal(set.set.n, expected->n_pixels - expected->n_blank);
+        const bool done = clip_run(&set.set, kappa, &b);
+        const bool has_extremes = done && predicted_extremes(&set, &b.min, &b.max);
+        missing = done && predicted_is_missing(&set);
+        if (done && !missing) {
+            assert_background(&b, expected);
+            assert_true(!has_extremes || (b.min == expected->min && b.max == expected->max));
+            outcome = reads > 0 ? DONE_AGAIN : DONE;
+        }
+        const int64_t n_listed = counted_list_missing(&set.counted[SCAN_BRACKET]) +
+                                 counted_list_missing(&set.counted[SCAN_OUTLIERS]);
+        assert_in_range(n_listed, 0, expected->n_pixels - expected->n_blank);
+        predicted_clear(&set);
+        scan_clear(&scan);
+    }
+    memory_source_free(m);
+    return outcome;
 }
 
 /* Candidates may be below 0 then, and zeros among those that are left. */
@@ -88,7 +131,7 @@ static void right_or_refused(void **state) {
     static const int kinds[] = {0, 1, 5, 6, 8, 10, 11};
     static const double kappas[] = {3, 2, 1.5};
     struct random r = {1};
-    int n_done = 0, n_refused = 0;
+    int n_done = 0, n_refused = 0, n_again = 0;
     (void)state;
     for (int i = 0; i < 3000; i++) {
         const struct detection d = detection_with(kappas[i % 3]);
@@ -106,11 +149,15 @@ static void right_or_refused(void **state) {
             const bool done = check(&p, &plan, d.kappa, &expected.background, &r);
             n_done += done;
             n_refused += !done;
+            if (i % 10 < 2 &&
+                key_bin_of(exact_key(plan.median_low)) < key_bin_of(exact_key(plan.inlier_high)))
+                n_again +=
+                    check_counted(&p, &plan, d.kappa, &expected.background, &r) == DONE_AGAIN;
         }
         oracle_free(&expected);
         picture_free(&p);
     }
-    assert_true(n_done > 200 && n_refused > 200);
+    assert_true(n_done > 200 && n_refused > 200 && n_again > 20);
 }
 
 /* Zeros that are only counted, values within the median bracket and beyond the inliers, and none
@@ -146,7 +193,8 @@ static void check_whole(const struct picture *p, double kappa,
     struct sorted_set set;
     struct srcfind_background b = {0};
     struct error error;
-    assert_int_equal(scan_image(&scan, &m->source, &plan, unit_threads(2), &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &m->source, &plan, NULL, unit_threads(2), &error),
+                     SRCFIND_OK);
     assert_int_equal(sorted_from_scan(&set, &scan, &error), SRCFIND_OK);
     assert_true(clip_run(&set.set, kappa, &b));
     sorted_extremes(&set, &b.min, &b.max);
@@ -222,7 +270,8 @@ static const uint32_t *read_some(void *state, int64_t first, int64_t count, uint
 }
 
 /* Noise of 32768 squared with a pixel in 100 far above it: its list is not too long, so that the
- * image is read once. */
+ * image is read once. Where the list is too long, most values are only counted; where it still is,
+ * there is no plan. */
 static void large_images_are_planned(void **state) {
     const struct detection d = detection_with(3);
     uint32_t *noise = malloc(2 * SAME * sizeof *noise);
@@ -233,14 +282,23 @@ static void large_images_are_planned(void **state) {
                                         .state = noise,
                                         .read = read_some};
     struct random r = {7};
-    struct scan_plan plan;
+    struct prediction prediction;
     struct error error;
-    bool useful;
     (void)state;
     for (int i = 0; i < 2 * SAME; i++)
         noise[i] = exact_bits((float)random_normal(&r) + (random_below(&r, 100) ? 0 : 20));
-    assert_int_equal(predict_scan(&source, &d, NULL, &plan, &useful, &error), SRCFIND_OK);
-    assert_true(useful);
+    assert_int_equal(predict_scan(&source, &d, NULL, &prediction, &error), SRCFIND_OK);
+    assert_true(prediction.is_useful && !prediction.bin_states);
+    prediction_clear(&prediction);
+    setenv("SRCFIND_MOST_LISTED", "12000000", 1);
+    assert_int_equal(predict_scan(&source, &d, NULL, &prediction, &error), SRCFIND_OK);
+    assert_true(prediction.is_useful && prediction.bin_states);
+    prediction_clear(&prediction);
+    setenv("SRCFIND_MOST_LISTED", "1000000", 1);
+    assert_int_equal(predict_scan(&source, &d, NULL, &prediction, &error), SRCFIND_OK);
+    assert_false(prediction.is_useful);
+    prediction_clear(&prediction);
+    unsetenv("SRCFIND_MOST_LISTED");
     free(noise);
 }
 
@@ -321,7 +379,7 @@ static void sums_of_many_pixels(void **state) {
     (void)state;
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
-    assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &source, &plan, NULL, NULL, &error), SRCFIND_OK);
     assert_true(scan.workers[0].inliers.n == n);
     assert_true(scan.workers[0].inliers.sums.sum[bin] == (int128)n * q);
     assert_true(scan.workers[0].inliers.sums.square[bin] == (uint128)n * (uint128)q * (uint128)q);
@@ -358,7 +416,7 @@ static void tiny_pixels_are_added(void **state) {
     assert_true(scan_plan_scale(&plan));
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
-    assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &source, &plan, NULL, NULL, &error), SRCFIND_OK);
     assert_true(scan.workers[0].inliers.n == 2 * SAME);
     assert_true(scan.workers[0].inliers.sums.sum[bin] ==
                 (int128)2 * SAME * exact_mantissa(exact_bits(value)));
