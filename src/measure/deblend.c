@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_YET = -1 };
+enum { NOT_YET = -1, NONE = -1 };
 
 /* All arrays have an element for each pixel. */
 struct division {
@@ -23,6 +23,50 @@ static bool is_higher(const struct island_pixels *p, int32_t a, int32_t b) {
     const double above_a = island_above(p, a), above_b = island_above(p, b);
     return above_a > above_b || (a < b && above_a == above_b);
 }
+
+/* --- islands of one source --- */
+
+/* Whether a pixel of row y, from column x to x + 2, is higher than pixel i; first: the first pixel
+ * of this row that is at x or later, or of a later row. */
+static bool is_higher_in_row(const struct island_pixels *p, int64_t i, int64_t first, int64_t y,
+                             int64_t x) {
+    for (int64_t j = first; j < p->n && p->y[j] == y && p->x[j] <= x + 2; j++)
+        if (is_higher(p, (int32_t)j, (int32_t)i))
+            return true;
+    return false;
+}
+
+/* Moves *j to the first pixel of row y that is at x or later, or of a later row. */
+static void advance(const struct island_pixels *p, int64_t y, int64_t x, int64_t *j) {
+    while (*j < p->n && (p->y[*j] < y || (p->y[*j] == y && p->x[*j] < x)))
+        ++*j;
+}
+
+/* The highest pixel of an island, if no other peak can be a source, as is the case for nearly all
+ * islands: none passes the threshold and is `contrast` above the lowest pixel. Else NONE. */
+static int32_t find_only_source(const struct island_pixels *p, double threshold, double contrast) {
+    int64_t highest = 0, before = 0, beside = 0, after = 0;
+    double lowest = INFINITY;
+    for (int64_t i = 0; i < p->n; i++) {
+        highest = is_higher(p, (int32_t)i, (int32_t)highest) ? i : highest;
+        lowest = fmin(lowest, island_above(p, i));
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        const double above = island_above(p, i), rms = p->rms[i];
+        const int64_t x = (int64_t)p->x[i] - 1, y = p->y[i];
+        if (i == highest || !(above > threshold * rms && above - lowest >= contrast * rms))
+            continue;
+        advance(p, y - 1, x, &before);
+        advance(p, y, x, &beside);
+        advance(p, y + 1, x, &after);
+        if (!is_higher_in_row(p, i, before, y - 1, x) && !is_higher_in_row(p, i, beside, y, x) &&
+            !is_higher_in_row(p, i, after, y + 1, x))
+            return NONE;
+    }
+    return (int32_t)highest;
+}
+
+/* --- several sources --- */
 
 /* Merges the sorted ranges [first, middle) and [middle, end) of `from`. */
 static void merge(const struct island_pixels *p, const int32_t *from, int64_t first, int64_t middle,
@@ -151,11 +195,33 @@ static void divide(const struct island_pixels *p, double threshold, double contr
     number_sources(&d, result);
 }
 
+/* Allocates the members of an island of one source, all of whose pixels belong to it. */
+static bool set_one(struct deblended *result, int64_t n, int32_t peak, struct arena *arena) {
+    result->n = 1;
+    result->source_of = arena_take(arena, (size_t)n, sizeof *result->source_of);
+    result->peak = arena_take(arena, 1, sizeof *result->peak);
+    result->snr = arena_take(arena, 1, sizeof *result->snr);
+    if (!result->source_of || !result->peak || !result->snr)
+        return false;
+    memset(result->source_of, 0, (size_t)n * sizeof *result->source_of);
+    result->peak[0] = peak;
+    return true;
+}
+
 bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
              struct arena *arena, struct deblended *result) {
     const size_t n = (size_t)pixels->n;
     *result = (struct deblended){0};
-    int32_t *memory = pixels->n < INT32_MAX ? malloc(7 * n * sizeof *memory + 1) : NULL;
+    if (pixels->n >= INT32_MAX)
+        return false;
+    const int32_t highest = find_only_source(pixels, threshold, contrast);
+    if (highest != NONE) {
+        const bool ok = set_one(result, pixels->n, highest, arena);
+        if (ok)
+            find_snr(pixels, threshold, result);
+        return ok;
+    }
+    int32_t *memory = malloc(7 * n * sizeof *memory);
     result->source_of = memory ? arena_take(arena, n, sizeof *result->source_of) : NULL;
     result->peak = memory ? arena_take(arena, n, sizeof *result->peak) : NULL;
     const bool ok = result->source_of && result->peak;
