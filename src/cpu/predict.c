@@ -42,10 +42,6 @@ enum {
  * is listed only if the list then has fewer than MOST_WITH_ZERO values. */
 static const double MOST_SHARE = 0.5, MOST_WITH_ZERO = 15 << 20;
 
-/* How many standard errors a median or a bound of the image's clip may be from that of the
- * sample's: a round has also the errors of those before it. */
-static const double MARGIN = 2 * SCAN_PLAN_MARGIN;
-
 /* The part of its distance from the median by which a bound may be uncertain. */
 static const double UNCERTAIN = 0.5;
 
@@ -201,18 +197,19 @@ static void list_bins(uint8_t *states, double low, double high) {
     memset(states + first, BIN_LISTED, (size_t)(last - first + 1));
 }
 
-/* Has those bins listed in which a median or a bound of the clip may be, and those that reach into
- * the inliers. Bounds that a few bright pixels make uncertain would list too many: where the clip
- * needs them, another scan lists them. */
+/* Has those bins listed in which a median or a bound of the clip may be, as scan_plan_predict has
+ * it, by a margin in standard errors, and those that reach into the inliers. Bounds that a few
+ * bright pixels make uncertain would list too many: where the clip needs them, another scan lists
+ * them. */
 static void list_near_bounds(uint8_t *states, const struct scan_plan *plan,
-                             const struct sample_clip *clip) {
+                             const struct sample_clip *clip, double margin) {
     memset(states, BIN_COUNTED, KEY_BINS);
     list_bins(states, plan->inlier_low, plan->inlier_low);
     list_bins(states, plan->inlier_high, plan->inlier_high);
     for (int i = 0; i < clip->n_rounds; i++) {
         const struct sample_round *round = &clip->round[i];
-        const double near_median = MARGIN * clip->median_error,
-                     near = near_median + MARGIN * round->error;
+        const double near_median = margin * clip->median_error,
+                     near = near_median + 2 * margin * round->error;
         list_bins(states, round->median - near_median, round->median + near_median);
         if (near > UNCERTAIN * (round->high - round->median))
             continue;
@@ -221,7 +218,8 @@ static void list_near_bounds(uint8_t *states, const struct scan_plan *plan,
     }
 }
 
-/* Has most values only counted, where a plan lists too many. False where memory ran out. */
+/* Has most values only counted, where a plan lists too many. With the margin that lists as many as
+ * there is room for, another scan is least probable. False where memory ran out. */
 static bool plan_bins(struct prediction *p, const struct sample_clip *clip,
                       const struct sample *sample, int64_t n) {
     const struct scan_plan *plan = &p->plan;
@@ -231,9 +229,11 @@ static bool plan_bins(struct prediction *p, const struct sample_clip *clip,
     p->bin_states = malloc(KEY_BINS);
     if (!p->bin_states)
         return false;
-    list_near_bounds(p->bin_states, plan, clip);
-    p->plan.share = listed_share(plan, p->bin_states, sample);
-    p->is_useful = fits(plan, n, (double)predict_most_listed());
+    for (double margin = SCAN_PLAN_MARGIN; margin >= 0 && !p->is_useful; margin--) {
+        list_near_bounds(p->bin_states, plan, clip, margin);
+        p->plan.share = listed_share(plan, p->bin_states, sample);
+        p->is_useful = fits(plan, n, (double)predict_most_listed());
+    }
     return true;
 }
 

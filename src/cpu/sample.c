@@ -67,14 +67,21 @@ static void trim(struct kept *k, const struct bins *b, double low, double high) 
 }
 
 /* Adds a round. The standard error of an rms is rms sqrt((kurtosis - 1) / (4 n)) (Kendall & Stuart,
- * The Advanced Theory of Statistics, section 10.9). */
+ * The Advanced Theory of Statistics, section 10.9). A round has a quarter of the relative error of
+ * the one before, too: where sources have N(> S) proportional to S^-1.5, the rms of the pixels
+ * below a bound b grows as b^(1/4). */
 static void add_round(struct sample_clip *clip, const struct kept *k, double variance, double low,
                       double high) {
     const double kurtosis = fmax(k->fourth / k->n / (variance * variance), 3);
+    const double reach = high - clip->median, own = reach * sqrt((kurtosis - 1) / (4.0 * k->n));
     clip_path_extend(&clip->path, clip->median, low, high);
-    if (clip->n_rounds < SAMPLE_ROUNDS)
-        clip->round[clip->n_rounds++] = (struct sample_round){
-            clip->median, low, high, (high - clip->median) * sqrt((kurtosis - 1) / (4.0 * k->n))};
+    if (clip->n_rounds == SAMPLE_ROUNDS)
+        return;
+    const struct sample_round *before =
+        clip->n_rounds > 0 ? &clip->round[clip->n_rounds - 1] : NULL;
+    const double carried = before ? reach * before->error / (before->high - before->median) / 4 : 0;
+    clip->round[clip->n_rounds++] =
+        (struct sample_round){clip->median, low, high, hypot(own, carried)};
 }
 
 bool sample_clip(struct sample_clip *clip, const float *values, int64_t n, double kappa) {

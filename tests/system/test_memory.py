@@ -106,11 +106,11 @@ class Memory(t.Case):
 
     @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
     def test_peak_of_a_larger_image(self):
-        """More pixels are near the bounds of the clip than it lists."""
+        """More pixels are near the bounds of the clip than it lists: most are only counted."""
         path, output = self.write_large(16384), self.path("catalogue.csv")
         self.assertLess(
             self.peak(path, "--cpu", "-o", output, "--threads", "16", "-k", "2", "-n", "6"),
-            215 << 20,
+            225 << 20,
         )
 
     @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")

@@ -294,7 +294,7 @@ static void large_images_are_planned(void **state) {
     assert_int_equal(predict_scan(&source, &d, NULL, &prediction, &error), SRCFIND_OK);
     assert_true(prediction.is_useful && prediction.bin_states);
     prediction_clear(&prediction);
-    setenv("SRCFIND_MOST_LISTED", "1000000", 1);
+    setenv("SRCFIND_MOST_LISTED", "1000", 1);
     assert_int_equal(predict_scan(&source, &d, NULL, &prediction, &error), SRCFIND_OK);
     assert_false(prediction.is_useful);
     prediction_clear(&prediction);
