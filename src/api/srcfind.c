@@ -18,6 +18,7 @@
 #endif
 
 #include <cjson/cJSON.h>
+#include <libdeflate.h>
 #include <wcslib/wcs.h>
 #include <zlib.h>
 
@@ -299,11 +300,11 @@ static void format_versions(void) {
     snprintf(number, sizeof number, "%.4g", (double)cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
-             "CFITSIO %s%s, WCSLIB %s, cJSON %s, zlib %s, %s, %s\n"
+             "CFITSIO %s%s, WCSLIB %s, cJSON %s, zlib %s, libdeflate %s, %s, %s\n"
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, format_point(number), cfitsio ? "" : " (not found)",
-             wcslib_version(wcslib), cJSON_Version(), zlibVersion(), picture_library(), c_library(),
-             cpu_variant_choose()->name, cuda);
+             wcslib_version(wcslib), cJSON_Version(), zlibVersion(), LIBDEFLATE_VERSION_STRING,
+             picture_library(), c_library(), cpu_variant_choose()->name, cuda);
 }
 
 const char *srcfind_versions(void) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "common/cpu_quota.h"
+#include "common/cgroups.h"
 #include "common/hook.h"
 #include "common/interrupt.h"
 
@@ -189,7 +189,7 @@ int threads_shares(const struct threads *t, int64_t n, int64_t least) {
 int threads_available(void) {
     cpu_set_t set;
     const char *root = hook("SRCFIND_CGROUP_ROOT");
-    const int quota = cpu_quota(root ? root : "");
+    const int quota = cgroups_cpus(root ? root : "");
     const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return n < 1 ? 1 : n < quota ? n : quota;
 }

@@ -1,5 +1,5 @@
-/* A gzipped file, unpacked to memory by zlib up to a given byte. The caller asks for no more than
- * FITS headers say, so a file that unpacks to far more takes no more memory. */
+/* A gzipped file, unpacked to memory up to a given byte. The caller asks for no more than FITS
+ * headers say, so a file that unpacks to far more takes at most twice the memory. */
 #ifndef GUNZIP_H
 #define GUNZIP_H
 
@@ -33,8 +33,8 @@ const char *gunzip_data(const struct gunzip *gunzip);
 /* Copies count bytes at an offset of the unpacked bytes; false if they are not unpacked. */
 bool gunzip_copy(const struct gunzip *gunzip, void *buffer, int64_t count, int64_t offset);
 
-/* Unpacks gzipped bytes to a buffer of `capacity` bytes. Returns the number of unpacked bytes; -1
- * if the input is damaged or unpacks to more than capacity. */
+/* Unpacks gzipped bytes, all at once and so by libdeflate, to a buffer of `capacity` bytes. Returns
+ * the number of unpacked bytes; -1 if the input is damaged or unpacks to more than capacity. */
 int64_t gunzip_bytes(const unsigned char *packed, int64_t count, unsigned char *bytes,
                      int64_t capacity);
 

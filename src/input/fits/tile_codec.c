@@ -224,7 +224,7 @@ static bool unpack_plio(const struct tile_codec *c, unsigned char *packed, int64
     return true;
 }
 
-/* Unpacks big-endian pixels by zlib. The unpacked size gives the number of bytes per pixel.
+/* Unpacks big-endian pixels. The unpacked size gives the number of bytes per pixel.
  * shuffled (GZIP_2): the first bytes of all pixels come first, then all second bytes, and so on. */
 static bool unpack_gzip(const struct tile_codec *c, bool reals, bool shuffled,
                         const unsigned char *packed, int64_t count, int64_t n_pixels,

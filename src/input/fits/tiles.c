@@ -6,13 +6,16 @@
  *    a tile, its array from the heap, and unpacks the array to integers or floats.
  * 3. convert_overlap turns the wanted pixels to float32: integers by BSCALE and BZERO, quantised
  *    floats by the ZSCALE and ZZERO of their tile, with the dither of FITS 4.0, section 10.2.
+ * 4. Pixels of whole rows of tiles are kept, where there is room (unpacked.h), and later reads give
+ *    them as they are.
  *
  * Always: no size of the file is trusted. A tile has at most 2^28 pixels, a table row at most 64
  * KiB, an array is within the file. Each reading thread has a workspace of its own from a list of
  * idle ones.
  *
- * Cost: chunks are whole rows of tiles, so the scan unpacks each tile once; a sample unpacks a
- * sixteenth of them again. */
+ * Cost: each tile is unpacked once, and a pixel takes 4 bytes. Without room each read unpacks its
+ * tiles again: chunks are whole rows of tiles, so that a scan unpacks each tile once; a sample
+ * unpacks a sixteenth of them again. */
 #include "input/fits/tiles.h"
 
 #include <stdlib.h>
@@ -23,6 +26,7 @@
 #include "input/fits/dither.h"
 #include "input/fits/table.h"
 #include "input/fits/tile_codec.h"
+#include "input/fits/unpacked.h"
 
 enum {
     CHUNK = 1 << 16, /* pixels; they stay in the processor's cache until they are scanned */
@@ -76,6 +80,7 @@ struct tiles {
     struct quantisation quantisation;
     struct scaling scaling;
     struct tile_grid grid;
+    struct unpacked unpacked;
     mtx_t lock;
     struct workspace *idle; /* the list of unused workspaces; protected by the lock */
 };
@@ -327,23 +332,81 @@ static void convert_overlap(const struct tiles *t, struct tile *tile, int64_t fi
     }
 }
 
-static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                  struct error *error) {
-    struct tiles *t = state;
+/* The pixels [first, first + count) of a plane, and the rows of tiles [from, to] that they are in.
+ */
+struct wanted {
+    int64_t first, count, from, to;
+};
+
+static struct wanted wanted_make(const struct tile_grid *g, int64_t first, int64_t count) {
+    const int64_t row = g->axes[0] * g->tile[1];
+    return (struct wanted){first, count, first / row, (first + count - 1) / row};
+}
+
+/* All pixels of a row of tiles. */
+static struct wanted wanted_row(const struct tile_grid *g, int64_t row) {
+    const int64_t first = row * g->tile[1] * g->axes[0],
+                  end = least((row + 1) * g->tile[1], g->axes[1]) * g->axes[0];
+    return (struct wanted){first, end - first, row, row};
+}
+
+/* Unpacks the wanted pixels; values[0] is the first of them. */
+static enum srcfind_status unpack(struct tiles *t, struct workspace *w, const struct wanted *wanted,
+                                  float *values, struct error *error) {
     const struct tile_grid *g = &t->grid;
-    struct workspace *w = acquire_workspace(t);
-    enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
-    const int64_t from = first / g->axes[0] / g->tile[1];
-    const int64_t to = (first + count - 1) / g->axes[0] / g->tile[1];
-    for (int64_t i = from * g->count[0]; status == SRCFIND_OK && i < (to + 1) * g->count[0]; i++) {
+    enum srcfind_status status = SRCFIND_OK;
+    const int64_t end = (wanted->to + 1) * g->count[0];
+    for (int64_t i = wanted->from * g->count[0]; status == SRCFIND_OK && i < end; i++) {
         struct tile tile = tile_at(g, i % g->count[0], i / g->count[0]);
         status = unpack_tile(t, w, i, &tile, error);
         if (status == SRCFIND_OK)
-            convert_overlap(t, &tile, first, count, (float *)(void *)buffer);
+            convert_overlap(t, &tile, wanted->first, wanted->count, values);
     }
+    return status;
+}
+
+/* Unpacks the rows of tiles of the wanted pixels that are not unpacked, and keeps them. *is_kept:
+ * false if another thread is at one of them. */
+static enum srcfind_status keep_rows(struct tiles *t, struct workspace *w,
+                                     const struct wanted *wanted, bool *is_kept,
+                                     struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    *is_kept = true;
+    for (int64_t row = wanted->from; status == SRCFIND_OK && row <= wanted->to; row++) {
+        if (unpacked_begin(&t->unpacked, row)) {
+            const struct wanted all = wanted_row(&t->grid, row);
+            status = unpack(t, w, &all, t->unpacked.pixels + all.first, error);
+            unpacked_end(&t->unpacked, row, status == SRCFIND_OK);
+        }
+        *is_kept = *is_kept && unpacked_has(&t->unpacked, row);
+    }
+    return status;
+}
+
+static bool has_rows(const struct tiles *t, const struct wanted *wanted) {
+    bool has = t->unpacked.pixels;
+    for (int64_t row = wanted->from; has && row <= wanted->to; row++)
+        has = unpacked_has(&t->unpacked, row);
+    return has;
+}
+
+static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    struct tiles *t = state;
+    const struct wanted wanted = wanted_make(&t->grid, first, count);
+    bool is_kept = has_rows(t, &wanted);
+    struct workspace *w = is_kept ? NULL : acquire_workspace(t);
+    enum srcfind_status status =
+        is_kept || w ? SRCFIND_OK : error_memory(error, "unpacking an image");
+    if (status == SRCFIND_OK && !is_kept && t->unpacked.pixels)
+        status = keep_rows(t, w, &wanted, &is_kept, error);
+    if (status == SRCFIND_OK && !is_kept)
+        status = unpack(t, w, &wanted, (float *)(void *)buffer, error);
     if (w)
         release_workspace(t, w);
-    return status == SRCFIND_OK ? buffer : NULL;
+    if (status != SRCFIND_OK)
+        return NULL;
+    return is_kept ? (const uint32_t *)(const void *)(t->unpacked.pixels + first) : buffer;
 }
 
 /* --- opening --- */
@@ -489,6 +552,7 @@ enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, con
     if (status != SRCFIND_OK)
         return status;
     choose_chunks(t, source);
+    unpacked_open(&t->unpacked, source->width * source->height, t->grid.count[1]);
     source->packed = true;
     source->parallel = !t->codec.cfitsio || t->codec.cfitsio->reentrant;
     source->state = t;
@@ -504,6 +568,7 @@ void tiles_close(struct tiles *t) {
         free_workspace(t->idle);
         t->idle = next;
     }
+    unpacked_close(&t->unpacked);
     mtx_destroy(&t->lock);
     free(t);
 }
