@@ -8,7 +8,8 @@
  * 3. cells_box lists the cells of a box, and adds up their sums.
  *
  * Always: a thread keeps the last y.most rows of cells, as many as any box has: row r is rows[r %
- * y.most], so rows must be loaded in rising order.
+ * y.most], so rows must be loaded in rising order. It keeps only the cells of a range of nodes: in
+ * wide images the rows of all threads would take too much memory.
  *
  * Cost: each pixel is converted and summed once; 4 bytes a pixel of the rows that are kept. */
 #include "cpu/cells.h"
@@ -88,6 +89,7 @@ struct cell_row {
 
 struct cells {
     const struct cell_grid *grid;
+    int64_t first, end;    /* the cells of each row that are kept */
     struct cell_row *rows; /* row y of cells is rows[y % grid->y.most] */
     uint32_t *buffer;      /* of rows_at_once rows */
     const uint32_t *pixels;
@@ -102,50 +104,68 @@ static int64_t key_rows(int64_t n) {
     return (n + KEY_LANES - 1) / KEY_LANES;
 }
 
-/* The most rows of keys of a row of cells. */
-static int64_t most_of_row(const struct cell_grid *grid) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < grid->x.n_cells; i++)
-        n += key_rows(grid->y.longest * width_of(&grid->x, i));
-    return n;
+/* The most cells of a range of n nodes, and the most rows of keys and pixels of one row of them. */
+struct row_size {
+    int64_t cells, key_rows, pixels;
+};
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static struct row_size row_size_of(const struct cell_grid *grid, int64_t n_nodes) {
+    const struct cell_axis *x = &grid->x;
+    struct row_size most = {0};
+    for (int64_t i = 0; i < x->n_nodes; i++) {
+        const int64_t last = i + n_nodes < x->n_nodes ? i + n_nodes - 1 : x->n_nodes - 1;
+        const int64_t pixels = x->border[x->end[last]] - x->border[x->first[i]];
+        most.cells = larger(most.cells, x->end[last] - x->first[i]);
+        most.pixels = larger(most.pixels, pixels);
+    }
+    most.key_rows = grid->y.longest * most.pixels / KEY_LANES + most.cells; /* each is rounded up */
+    return most;
 }
 
 static int64_t most_of_box(const struct cell_grid *grid) {
     return grid->x.most * grid->y.most * key_rows(grid->x.longest * grid->y.longest);
 }
 
-static int64_t rows_at_once(const struct pixel_source *source) {
+/* The rows of pixels that are read at a time: whole rows, as many as the source gives at its best,
+ * or a part of one. */
+static int64_t rows_at_once(const struct cell_grid *grid, int64_t n_nodes) {
+    const struct pixel_source *source = grid->source;
     const int64_t rows = source->chunk_pixels / source->width;
-    return rows > 1 ? rows : 1;
+    return n_nodes >= grid->x.n_nodes && rows > 1 ? rows : 1;
 }
 
-int64_t cells_size(const struct cell_grid *grid) {
-    const int64_t row =
-        most_of_row(grid) * KEY_ALIGNMENT +
-        grid->x.n_cells * (int64_t)(sizeof(struct key_rows) + sizeof(struct value_sums));
+int64_t cells_size(const struct cell_grid *grid, int64_t n_nodes) {
+    const struct row_size size = row_size_of(grid, n_nodes);
+    const int64_t row = size.key_rows * KEY_ALIGNMENT +
+                        size.cells * (int64_t)(sizeof(struct key_rows) + sizeof(struct value_sums));
     return grid->y.most * row + 2 * most_of_box(grid) * KEY_ALIGNMENT +
-           rows_at_once(grid->source) * grid->source->width * (int64_t)sizeof(uint32_t);
+           rows_at_once(grid, n_nodes) * size.pixels * (int64_t)sizeof(uint32_t);
 }
 
 static int32_t *make_keys(int64_t n_rows) {
     return aligned_alloc(KEY_ALIGNMENT, (size_t)n_rows * KEY_ALIGNMENT);
 }
 
-static bool make_row(const struct cell_grid *grid, struct cell_row *row) {
-    row->keys = make_keys(most_of_row(grid));
-    row->cells = malloc((size_t)grid->x.n_cells * sizeof *row->cells);
-    row->sums = malloc((size_t)grid->x.n_cells * sizeof *row->sums);
+static bool make_row(const struct row_size *size, struct cell_row *row) {
+    row->keys = make_keys(size->key_rows);
+    row->cells = malloc((size_t)size->cells * sizeof *row->cells);
+    row->sums = malloc((size_t)size->cells * sizeof *row->sums);
     return row->keys && row->cells && row->sums;
 }
 
-struct cells *cells_create(const struct cell_grid *grid) {
+struct cells *cells_create(const struct cell_grid *grid, int64_t n_nodes) {
     struct cells *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
     *c = (struct cells){.grid = grid,
                         .rows = calloc((size_t)grid->y.most, sizeof *c->rows),
-                        .rows_at_once = rows_at_once(grid->source)};
-    const size_t width = (size_t)grid->source->width;
+                        .rows_at_once = rows_at_once(grid, n_nodes)};
+    const struct row_size size = row_size_of(grid, n_nodes);
+    const size_t width = (size_t)size.pixels;
     c->buffer = malloc((size_t)c->rows_at_once * width * sizeof *c->buffer);
     c->keys = malloc(width * sizeof *c->keys);
     c->box_rows = malloc((size_t)(grid->x.most * grid->y.most) * sizeof *c->box_rows);
@@ -154,7 +174,7 @@ struct cells *cells_create(const struct cell_grid *grid) {
     bool ok = c->rows && c->buffer && c->keys && c->box_rows && c->box.picked.middle.keys &&
               c->box.picked.outer.keys;
     for (int64_t i = 0; ok && i < grid->y.most; i++)
-        ok = make_row(grid, &c->rows[i]);
+        ok = make_row(&size, &c->rows[i]);
     if (ok)
         return c;
     cells_destroy(c);
@@ -178,15 +198,30 @@ void cells_destroy(struct cells *c) {
     free(c);
 }
 
+void cells_begin(struct cells *c, struct node_range nodes) {
+    c->first = c->grid->x.first[nodes.first];
+    c->end = c->grid->x.end[nodes.end - 1];
+    c->n_rows = 0;
+}
+
 /* --- loading --- */
 
-/* Reads the rows of pixels around row y, as many as the source gives at its best. */
+/* The first column of the cells, and their width. */
+static int64_t first_column(const struct cells *c) {
+    return c->grid->x.border[c->first];
+}
+
+static int64_t width_of_cells(const struct cells *c) {
+    return c->grid->x.border[c->end] - first_column(c);
+}
+
+/* Reads the rows of pixels around row y. */
 static enum srcfind_status read_rows(struct cells *c, int64_t y, struct error *error) {
     const struct pixel_source *source = c->grid->source;
     const int64_t first = y - y % c->rows_at_once, left = source->height - first;
     const int64_t n_rows = left < c->rows_at_once ? left : c->rows_at_once;
-    c->pixels = source->read(source->state, first * source->width, n_rows * source->width,
-                             c->buffer, error);
+    c->pixels = source->read(source->state, first * source->width + first_column(c),
+                             n_rows * width_of_cells(c), c->buffer, error);
     c->first_row = first;
     c->n_rows = c->pixels ? n_rows : 0;
     return c->pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
@@ -196,24 +231,26 @@ static enum srcfind_status read_rows(struct cells *c, int64_t y, struct error *e
 static void deal_row(struct cells *c, struct cell_row *row, int64_t n, int64_t height) {
     const struct cell_axis *x = &c->grid->x;
     int32_t *keys = row->keys;
-    for (int64_t i = 0; i < x->n_cells; i++) {
-        const int64_t width = width_of(x, i);
-        memcpy(keys + n * width, c->keys + x->border[i], (size_t)width * sizeof *keys);
+    for (int64_t i = c->first; i < c->end; i++) {
+        const int64_t width = width_of(x, i), at = x->border[i] - first_column(c);
+        memcpy(keys + n * width, c->keys + at, (size_t)width * sizeof *keys);
         keys += key_rows(width * height) * KEY_LANES;
     }
 }
 
 /* Ends the cells of a row: pads and sums them. */
-static void finish_row(const struct cell_grid *grid, struct cell_row *row, int64_t height) {
+static void finish_row(const struct cells *c, struct cell_row *row, int64_t height) {
     int32_t *keys = row->keys;
-    for (int64_t i = 0; i < grid->x.n_cells; i++) {
-        const int64_t n = width_of(&grid->x, i) * height;
-        row->cells[i] = (struct key_rows){keys, key_rows(n)};
+    for (int64_t i = c->first; i < c->end; i++) {
+        const int64_t n = width_of(&c->grid->x, i) * height;
+        struct key_rows *cell = &row->cells[i - c->first];
+        struct value_sums *sums = &row->sums[i - c->first];
+        *cell = (struct key_rows){keys, key_rows(n)};
         keys += key_rows(n) * KEY_LANES;
-        for (int32_t *key = row->cells[i].keys + n; key < keys; key++)
+        for (int32_t *key = cell->keys + n; key < keys; key++)
             *key = KEY_BLANK;
-        row->sums[i] = (struct value_sums){0};
-        grid->kernels->sum(&row->cells[i], 1, INT32_MIN, 1, 0, KEY_BLANK - 1, &row->sums[i]);
+        *sums = (struct value_sums){0};
+        c->grid->kernels->sum(cell, 1, INT32_MIN, 1, 0, KEY_BLANK - 1, sums);
     }
 }
 
@@ -222,15 +259,16 @@ enum srcfind_status cells_load(struct cells *c, int64_t row, struct error *error
     const struct pixel_source *source = grid->source;
     struct cell_row *to = &c->rows[row % grid->y.most];
     const int64_t first = grid->y.border[row], height = width_of(&grid->y, row);
+    const int64_t width = width_of_cells(c);
     for (int64_t y = first; y < first + height; y++) {
         const bool there = y >= c->first_row && y < c->first_row + c->n_rows;
         if (!there && read_rows(c, y, error) != SRCFIND_OK)
             return SRCFIND_ERROR_INPUT;
-        const uint32_t *pixels = c->pixels + (y - c->first_row) * source->width;
-        grid->kernels->convert(pixels, source->swapped, source->width, c->keys);
+        const uint32_t *pixels = c->pixels + (y - c->first_row) * width;
+        grid->kernels->convert(pixels, source->swapped, width, c->keys);
         deal_row(c, to, y - first, height);
     }
-    finish_row(grid, to, height);
+    finish_row(c, to, height);
     return SRCFIND_OK;
 }
 
@@ -246,8 +284,8 @@ struct box *cells_box(struct cells *c, int64_t i, int64_t j) {
     for (int64_t y = grid->y.first[j]; y < grid->y.end[j]; y++) {
         const struct cell_row *row = &c->rows[y % grid->y.most];
         for (int64_t x = grid->x.first[i]; x < grid->x.end[i]; x++) {
-            c->box_rows[box->n_rows++] = row->cells[x];
-            value_sums_merge(&box->all, &row->sums[x]);
+            c->box_rows[box->n_rows++] = row->cells[x - c->first];
+            value_sums_merge(&box->all, &row->sums[x - c->first]);
         }
     }
     return box;

@@ -24,15 +24,24 @@ struct cell_grid {
     struct cell_axis x, y;
 };
 
-/* The rows of cells of a thread: the last y.most ones of those that were loaded. */
+/* Consecutive nodes of a row, [first, end). */
+struct node_range {
+    int64_t first, end;
+};
+
+/* Rows of the cells of a thread, of the boxes of a range of nodes: the last y.most rows of those
+ * that were loaded. */
 struct cells;
 
-/* The number of bytes of a `struct cells`, about. */
-int64_t cells_size(const struct cell_grid *grid);
+/* The number of bytes of a `struct cells`, about, for ranges of at most n_nodes. */
+int64_t cells_size(const struct cell_grid *grid, int64_t n_nodes);
 
-/* NULL where memory ran out. */
-struct cells *cells_create(const struct cell_grid *grid);
+/* NULL where memory ran out. n_nodes: the most of a range. */
+struct cells *cells_create(const struct cell_grid *grid, int64_t n_nodes);
 void cells_destroy(struct cells *cells);
+
+/* Begins with the cells of another range of nodes. */
+void cells_begin(struct cells *cells, struct node_range nodes);
 
 /* Reads and sums the cells of row `row` of cells. This is fastest in ascending order. */
 enum srcfind_status cells_load(struct cells *cells, int64_t row, struct error *error);

@@ -1,8 +1,8 @@
 /* How local noise is found: the clip of the box around each node of a grid.
  *
  * 1. The borders of all boxes divide the image into cells (cells.c). Threads take bands of rows of
- *    nodes; a thread loads rows of cells as its nodes need them, so that a pixel is read once a
- *    band.
+ *    nodes, in wide images strips of them; a thread loads rows of cells as its nodes need them, so
+ *    that a pixel is read once a strip.
  * 2. clip_box clips each box from the keys of its cells. The noise of the node before is the guess
  *    that makes this fast.
  * 3. A node whose box has less than a quarter of its pixels, or no noise, does not count: it gets
@@ -10,16 +10,17 @@
  *    the whole image if no node counts.
  * 4. Background and rms that the user gives replace those of all nodes (set_given).
  *
- * Always: the guess changes the time only, so any number of bands gives the same bits; of several
- * errors the first in the order of the pixels is reported.
+ * Always: the guess changes the time only, so any number of bands and strips gives the same bits;
+ * of several errors that of the first strip is reported.
  *
- * Cost: one read of the image, and the rows at borders of bands twice; 4 bytes a pixel of the rows
- * of cells that a box has, 96 MiB for all workers together. */
+ * Cost: one read of the image, and the pixels at borders of bands and strips twice; 4 bytes a pixel
+ * of the rows of cells that a box has, 96 MiB for all workers together. */
 #include "cpu/noise_nodes.h"
 
 #include <stdlib.h>
 #include <threads.h>
 
+#include "common/hook.h"
 #include "cpu/cells.h"
 #include "cpu/variants.h"
 #include "input/chunks.h"
@@ -30,38 +31,42 @@ enum {
 };
 
 /* The most bytes of the cells of all workers together; one worker may have more. */
-static const int64_t MOST_BYTES = 96 << 20;
+static int64_t most_bytes(void) {
+    static const int64_t usual = 96 << 20;
+    const char *for_tests = hook("SRCFIND_CELLS_BYTES");
+    return for_tests ? strtoll(for_tests, NULL, 10) : usual;
+}
 
-/* A search for nodes. The workers take bands of rows of nodes. */
+/* A search for nodes. The workers take strips of bands of rows of nodes. */
 struct nodes {
     struct cell_grid grid;
     const struct detection *detection;
     struct threads *threads;
-    struct noise_map *map; /* rms is NAN at the nodes that do not count */
-    int64_t n_bands;
+    struct noise_map *map;     /* rms is NAN at the nodes that do not count */
+    int64_t n_bands, n_strips; /* strips of each band; they are numbered band by band */
     mtx_t lock;
-    int64_t next; /* the next band; the lock protects this member and those below */
+    int64_t next; /* the next strip; the lock protects this member and those below */
     enum srcfind_status status;
-    int64_t failed; /* the first band that failed */
+    int64_t failed; /* the first strip that failed */
     struct error *error;
 };
 
-static bool take_band(struct nodes *s, int64_t *band) {
+static bool take_strip(struct nodes *s, int64_t *strip) {
     mtx_lock(&s->lock);
-    const bool more = s->status == SRCFIND_OK && s->next < s->n_bands;
-    *band = s->next;
+    const bool more = s->status == SRCFIND_OK && s->next < s->n_bands * s->n_strips;
+    *strip = s->next;
     s->next += more;
     mtx_unlock(&s->lock);
     return more;
 }
 
-/* Keeps the error of the first band in the order of the pixels: all bands before it were taken. */
-static void record_failure(struct nodes *s, int64_t band, enum srcfind_status status,
+/* Keeps the error of the first strip: all strips before it were taken. */
+static void record_failure(struct nodes *s, int64_t strip, enum srcfind_status status,
                            const struct error *error) {
     mtx_lock(&s->lock);
-    if (s->status == SRCFIND_OK || band < s->failed) {
+    if (s->status == SRCFIND_OK || strip < s->failed) {
         s->status = status;
-        s->failed = band;
+        s->failed = strip;
         *s->error = *error;
     }
     mtx_unlock(&s->lock);
@@ -72,69 +77,89 @@ static int64_t box_length(const struct cell_axis *axis, int64_t i) {
     return axis->border[axis->end[i]] - axis->border[axis->first[i]];
 }
 
-/* Finds the nodes of row j. *first is a guess for its first node, and becomes the noise of this
- * node. */
+/* Finds the nodes of a part of row j. *first is a guess for its first node, and becomes the noise
+ * of this node. */
 static enum srcfind_status find_row(struct nodes *s, struct cells *cells, int64_t j,
-                                    struct noise_at *first, struct error *error) {
+                                    struct node_range columns, struct noise_at *first,
+                                    struct error *error) {
     struct noise_at guess = *first;
-    for (int64_t i = 0; i < s->map->n_x; i++) {
+    for (int64_t i = columns.first; i < columns.end; i++) {
         const int64_t n = box_length(&s->grid.x, i) * box_length(&s->grid.y, j);
         if (!clip_box_node(cells_box(cells, i, j), n, s->detection->kappa, &guess,
                            &s->map->nodes[j * s->map->n_x + i]))
             return error_memory(error, "measuring local noise");
-        *first = i == 0 ? guess : *first;
+        *first = i == columns.first ? guess : *first;
     }
     return SRCFIND_OK;
 }
 
-/* Finds the nodes of the rows [first, end). */
-static enum srcfind_status find_band(struct nodes *s, struct cells *cells, int64_t first,
-                                     int64_t end, struct error *error) {
+/* The nodes of part i of n parts of a range from 0. */
+static struct node_range part_of(int64_t n_nodes, int64_t i, int64_t n) {
+    return (struct node_range){n_nodes * i / n, n_nodes * (i + 1) / n};
+}
+
+/* Finds the nodes of a strip. */
+static enum srcfind_status find_strip(struct nodes *s, struct cells *cells, int64_t strip,
+                                      struct error *error) {
     const struct cell_axis *y = &s->grid.y;
+    const struct node_range rows = part_of(s->map->n_y, strip / s->n_strips, s->n_bands),
+                            columns = part_of(s->map->n_x, strip % s->n_strips, s->n_strips);
     enum srcfind_status status = SRCFIND_OK;
     struct noise_at guess = {s->map->background, s->map->rms};
-    int64_t row = y->first[first];
-    for (int64_t j = first; status == SRCFIND_OK && j < end; j++) {
+    int64_t row = y->first[rows.first];
+    cells_begin(cells, columns);
+    for (int64_t j = rows.first; status == SRCFIND_OK && j < rows.end; j++) {
         status = threads_check(s->threads, error);
         for (; status == SRCFIND_OK && row < y->end[j]; row++)
             status = cells_load(cells, row, error);
         if (status == SRCFIND_OK)
-            status = find_row(s, cells, j, &guess, error);
+            status = find_row(s, cells, j, columns, &guess, error);
     }
     return status;
 }
 
-static void find_bands(void *context, int worker) {
+/* The most nodes of a row of a strip. */
+static int64_t most_columns(const struct nodes *s) {
+    return (s->map->n_x + s->n_strips - 1) / s->n_strips;
+}
+
+static void find_strips(void *context, int worker) {
     struct nodes *s = context;
     struct error error = {.text = ""};
-    int64_t band;
+    int64_t strip;
     (void)worker;
-    struct cells *cells = cells_create(&s->grid);
+    struct cells *cells = cells_create(&s->grid, most_columns(s));
     if (!cells)
-        record_failure(s, s->n_bands, error_memory(&error, "measuring local noise"), &error);
-    while (cells && take_band(s, &band)) {
-        const int64_t n = s->map->n_y;
-        const enum srcfind_status status =
-            find_band(s, cells, n * band / s->n_bands, n * (band + 1) / s->n_bands, &error);
+        record_failure(s, s->n_bands * s->n_strips, error_memory(&error, "measuring local noise"),
+                       &error);
+    while (cells && take_strip(s, &strip)) {
+        const enum srcfind_status status = find_strip(s, cells, strip, &error);
         if (status != SRCFIND_OK)
-            record_failure(s, band, status, &error);
+            record_failure(s, strip, status, &error);
     }
     cells_destroy(cells);
 }
 
-static int count_workers(const struct nodes *s, struct threads *threads) {
-    const int64_t most = MOST_BYTES / cells_size(&s->grid);
-    const int n = s->grid.source->parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
+/* Chooses the number of strips, for as many workers as there are threads, and returns the number of
+ * workers whose cells have room. */
+static int choose_workers(struct nodes *s, struct threads *threads) {
+    const struct pixel_source *source = s->grid.source;
+    const int n = source->parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
+    s->n_strips = 1;
+    while (!source->packed && n * cells_size(&s->grid, most_columns(s)) > most_bytes() &&
+           most_columns(s) > 1)
+        s->n_strips++;
+    const int64_t most = most_bytes() / cells_size(&s->grid, most_columns(s));
     return most < 1 ? 1 : most < n ? (int)most : n;
 }
 
 static enum srcfind_status find_all(struct nodes *s, struct threads *threads) {
-    const int n_workers = count_workers(s, threads);
+    const int n_workers = choose_workers(s, threads);
     const int64_t bands = s->map->n_y / LEAST_ROWS, most = (int64_t)n_workers * BANDS_A_WORKER;
     s->n_bands = n_workers == 1 || bands < 1 ? 1 : bands < most ? bands : most;
     if (mtx_init(&s->lock, mtx_plain) != thrd_success)
         return error_memory(s->error, "measuring local noise");
-    threads_run(threads, n_workers, find_bands, s);
+    threads_run(threads, n_workers, find_strips, s);
     mtx_destroy(&s->lock);
     return s->status;
 }

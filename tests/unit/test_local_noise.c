@@ -1,5 +1,5 @@
 /* Local noise on the CPU against the plain version, on ordinary and adversarial pictures; with any
- * boxes, number of threads, chunk sizes, byte orders and kernels. */
+ * boxes, number of threads, memory, chunk sizes, byte orders and kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +13,9 @@ static void check(const struct picture *p, const struct detection *d, struct ran
     struct error error;
     struct memory_source *m = memory_source_make(p, chunks[random_below(r, 5)], random_below(r, 2),
                                                  random_below(r, 4) > 0);
+    char cells[32];
+    snprintf(cells, sizeof cells, "%d", 1 << random_below(r, 28));
+    setenv("SRCFIND_CELLS_BYTES", cells, 1);
     setenv("SRCFIND_WIDE_BAND", random_below(r, 2) ? "1" : "5000", 1);
     setenv("SRCFIND_SIMD", cpu_variants[random_below(r, n_cpu_variants)].name, 1);
     const enum srcfind_status status =
