@@ -25,6 +25,7 @@
 #include "common/plural.h"
 #include "input/srcfind_map.h"
 #include "merge/merge.h"
+#include "options/options.h"
 #include "output/save.h"
 
 const char PROGRAM[] = "srcfind-merge";
@@ -41,6 +42,7 @@ static const char HELP[] =
     "      --merge-duplicates drop|keep  rows that another image has better [drop]\n"
     "      --files-from LIST    catalogues in a list, one a line (-: standard input)\n"
     "  -0, --null               paths in the list end with NUL characters\n"
+    "  -j, --threads N          use N threads [all that the process may use]\n"
     "  -q, --quiet              write errors only\n"
     "  -V, --version            show versions of srcfind and libraries\n"
     "  -h, --help               show this help\n"
@@ -54,6 +56,7 @@ static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                       {"merge-duplicates", required_argument, NULL, DUPLICATES},
                                       {"files-from", required_argument, NULL, FILES_FROM},
                                       {"null", no_argument, NULL, '0'},
+                                      {"threads", required_argument, NULL, 'j'},
                                       {"quiet", no_argument, NULL, 'q'},
                                       {"version", no_argument, NULL, 'V'},
                                       {"help", no_argument, NULL, 'h'},
@@ -63,6 +66,7 @@ struct arguments {
     struct cli cli; /* files_from, ends_with_nul, quiet, images */
     const char *output;
     double radius; /* degrees; 0: not given */
+    int threads;   /* 0: as many as the process may use */
     bool keep, help, version;
 };
 
@@ -83,6 +87,16 @@ static int set_duplicates(const char *text, struct arguments *a) {
                : messages_usage("--merge-duplicates: '%s' is not drop or keep", text);
 }
 
+static int set_threads(const char *text, struct arguments *a) {
+    const struct number number = parse_number(text, strlen(text));
+    if (number.kind != NUMBER_INTEGER || number.integer < 1 ||
+        number.integer > OPTIONS_MOST_THREADS)
+        return messages_usage("--threads: '%s' is not a whole number from 1 to %d", text,
+                              OPTIONS_MOST_THREADS);
+    a->threads = (int)number.integer;
+    return EXIT_OK;
+}
+
 static int set_option(int option, const char *value, char **argv, struct arguments *a) {
     switch (option) {
     case 'o':
@@ -98,6 +112,8 @@ static int set_option(int option, const char *value, char **argv, struct argumen
     case '0':
         a->cli.ends_with_nul = true;
         return EXIT_OK;
+    case 'j':
+        return set_threads(value, a);
     case 'q':
         a->cli.quiet = true;
         return EXIT_OK;
@@ -118,7 +134,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
     int status = EXIT_OK;
     opterr = 0;
     for (int option;
-         status == EXIT_OK && (option = getopt_long(argc, argv, ":o:0qVh", longs, NULL)) != -1;)
+         status == EXIT_OK && (option = getopt_long(argc, argv, ":o:j:0qVh", longs, NULL)) != -1;)
         status = set_option(option, optarg, argv, a);
     a->cli.images = argv + optind;
     a->cli.n_images = argc - optind;
@@ -353,7 +369,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
                       const struct merge_options *options) {
     struct messages messages = messages_for(&a->cli);
     messages.row = "row";
-    struct threads *threads = threads_create(threads_available());
+    struct threads *threads = threads_create(a->threads > 0 ? a->threads : threads_available());
     struct merge_inputs r = {.list = list, .errors = calloc((size_t)list->n, sizeof *r.errors)};
     struct error error;
     int status = EXIT_IMAGE;

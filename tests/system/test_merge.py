@@ -1123,6 +1123,20 @@ class Merge(t.Case):
 
     # --- srcfind-merge ---
 
+    def test_threads(self):
+        """The same bytes on any number; other values are refused, and name what is allowed."""
+        t.run(*self.images, "-q", "-o", self.out, "-f", "fits", check=True)
+        catalogues = sorted(os.path.join(self.out, name) for name in os.listdir(self.out))
+        one, seven = (merge("-j", n, *catalogues, "-o", "-") for n in ("1", "7"))
+        self.assertEqual([one.returncode, one.stdout], [0, merge(*catalogues, "-o", "-").stdout])
+        self.assertEqual(seven.stdout, one.stdout)
+        for value in ("0", "4097", "1.5", "x", ""):
+            result = merge("--threads", value, *catalogues, "-o", "-")
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn(
+                "--threads: '%s' is not a whole number from 1 to 4096" % value, result.stderr
+            )
+
     def test_maps_beside_catalogues(self):
         """They have the suffix of FITS catalogues, and are left out; one that is given alone is no
         catalogue."""
