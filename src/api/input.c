@@ -1,11 +1,27 @@
 #include "api/input.h"
 
+/* Whether a search reads all pixels several times, and not once and then some of them. */
+static bool reads_often(const struct options *o) {
+    return o->noise.local || o->noise.rms_box.size > 0 || options_fit(o) || o->negative ||
+           o->scales.n > 0 || o->completeness > 0;
+}
+
+/* Keeps the pixels of compressed images, of the searched one and of that for detection. */
+static void keep_pixels(const struct input *input) {
+    const struct user_map *detection = input->maps.images[USER_DETECTION];
+    reader_keep(&input->image.reader);
+    if (detection)
+        reader_keep(&detection->image.reader);
+}
+
 enum srcfind_status input_open(struct input *input, const char *path, const struct options *options,
                                struct srcfind_image *metadata, struct error *error) {
     *input = (struct input){0};
     enum srcfind_status status = image_open(&input->image, path, &options->image, metadata, error);
     if (status == SRCFIND_OK)
         status = user_maps_open(&input->maps, &input->image, metadata, options, error);
+    if (status == SRCFIND_OK && reads_often(options))
+        keep_pixels(input);
     input_see(input, NULL);
     return status;
 }

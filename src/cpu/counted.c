@@ -53,16 +53,21 @@ void counted_trim(struct counted *c, float low, float high, float below, struct 
 }
 
 void counted_extend(struct counted *c, float low, float high, float *least, float *greatest) {
-    const int first = key_bin_of(exact_key(low)), last = key_bin_of(exact_key(high));
-    for (int bin = first; bin <= last; bin++) {
-        const float lowest = exact_unkey(key_bin_first(bin)),
-                    highest = exact_unkey(key_bin_last(bin));
-        if (!is_unlisted(c, bin) || (lowest >= *least && highest <= *greatest))
-            continue;
-        want(c, bin);
-        *least = fminf(*least, lowest);
-        *greatest = fmaxf(*greatest, highest);
-    }
+    int first = key_bin_of(exact_key(low)), last = key_bin_of(exact_key(high));
+    while (first <= last && !is_unlisted(c, first))
+        first++;
+    while (last >= first && !is_unlisted(c, last))
+        last--;
+    if (first > last)
+        return;
+    const float lowest = exact_unkey(key_bin_first(first)),
+                highest = exact_unkey(key_bin_last(last));
+    if (lowest < *least)
+        want(c, first);
+    if (highest > *greatest)
+        want(c, last);
+    *least = fminf(*least, lowest);
+    *greatest = fmaxf(*greatest, highest);
 }
 
 float counted_at(struct counted *c, struct values *listed, int64_t i) {

@@ -23,7 +23,8 @@ bool counted_make(struct counted *counted, const struct scan *scan, enum scan_pa
                   uint8_t *states);
 void counted_clear(struct counted *counted);
 
-/* Adds the values of all bins to sums; n_below: of those < below, a bound of a bin. */
+/* Adds the values of all bins to sums; n_below: of those < below, which is in no bin with values on
+ * both sides of it. */
 void counted_sum(const struct counted *counted, float below, struct values_sums *sums);
 
 /* Adds the values within [low, high], both finite, of bins that are not listed to sums; n_below: of

@@ -31,7 +31,7 @@ static void lap(double *stage, double *start) {
     *start = now;
 }
 
-/* How a clip of what a scan listed ended: it is complete; the prediction failed; or outliers that
+/* How a clip of what a scan listed ended: it is complete; the prediction failed; or values that
  * were only counted must be listed by another scan. */
 enum clip_end { CLIP_DONE, CLIP_FAILED, CLIP_AGAIN };
 
@@ -92,7 +92,7 @@ static enum srcfind_status clip_scan(struct scan *scan, uint8_t *bin_states,
     return status;
 }
 
-/* Scans the image by a prediction, and clips what the scan listed; more than once if outliers that
+/* Scans the image by a prediction, and clips what the scan listed; more than once if values that
  * were only counted must be listed. *end: never CLIP_AGAIN. */
 static enum srcfind_status scan_predicted(const struct pixel_source *source,
                                           const struct prediction *prediction, double kappa,

@@ -28,6 +28,7 @@
 enum {
     LEAST_ROWS = 4, /* of nodes of a band: neighbouring bands both read the rows at their border */
     BANDS_A_WORKER = 4,
+    LEAST_BOXES = 4, /* width of a strip, if there are several */
 };
 
 /* The most bytes of the cells of all workers together; one worker may have more. */
@@ -140,21 +141,27 @@ static void find_strips(void *context, int worker) {
     cells_destroy(cells);
 }
 
-/* Chooses the number of strips, for as many workers as there are threads, and returns the number of
- * workers whose cells have room. */
-static int choose_workers(struct nodes *s, struct threads *threads) {
-    const struct pixel_source *source = s->grid.source;
-    const int n = source->parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
+/* Chooses the number of strips, so that the cells of n workers have room; but no strip is narrower
+ * than a few boxes, since its neighbours read the pixels at its borders, too. */
+static void choose_strips(struct nodes *s, int n) {
+    const int64_t least = LEAST_BOXES * (s->detection->box / s->detection->step + 1);
     s->n_strips = 1;
-    while (!source->packed && n * cells_size(&s->grid, most_columns(s)) > most_bytes() &&
-           most_columns(s) > 1)
+    while (!s->grid.source->packed && n * cells_size(&s->grid, most_columns(s)) > most_bytes() &&
+           s->map->n_x / (s->n_strips + 1) >= least)
         s->n_strips++;
+}
+
+/* The number of workers whose cells have room, of n. */
+static int count_workers(const struct nodes *s, int n) {
     const int64_t most = most_bytes() / cells_size(&s->grid, most_columns(s));
     return most < 1 ? 1 : most < n ? (int)most : n;
 }
 
 static enum srcfind_status find_all(struct nodes *s, struct threads *threads) {
-    const int n_workers = choose_workers(s, threads);
+    const bool is_parallel = s->grid.source->parallel;
+    const int n = is_parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
+    choose_strips(s, n);
+    const int n_workers = count_workers(s, n);
     const int64_t bands = s->map->n_y / LEAST_ROWS, most = (int64_t)n_workers * BANDS_A_WORKER;
     s->n_bands = n_workers == 1 || bands < 1 ? 1 : bands < most ? bands : most;
     if (mtx_init(&s->lock, mtx_plain) != thrd_success)

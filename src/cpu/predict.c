@@ -242,15 +242,14 @@ static bool plan_bins(struct prediction *p, const struct sample_clip *clip,
 static bool plan_scan(struct prediction *p, const struct sample_clip *clip,
                       const struct sample *sample, int64_t n, const struct detection *detection) {
     struct detection no_candidates = *detection;
-    struct scan_plan without;
-    const bool wants_candidates = detection->box == 0;
+    struct scan_plan with, without;
     no_candidates.island = INFINITY;
-    p->is_useful =
-        make_plan(&p->plan, clip, sample, n, wants_candidates ? detection : &no_candidates);
-    if (!p->is_useful && wants_candidates && make_plan(&without, clip, sample, n, &no_candidates)) {
-        p->plan = without;
-        p->is_useful = true;
-    }
+    const bool with_fits = detection->box == 0 && make_plan(&with, clip, sample, n, detection);
+    const bool without_fits = !with_fits && make_plan(&without, clip, sample, n, &no_candidates);
+    const bool takes_with =
+        with_fits || (!without_fits && detection->box == 0 && with.share < MOST_SHARE);
+    p->plan = takes_with ? with : without;
+    p->is_useful = with_fits || without_fits;
     if (!p->is_useful)
         return plan_bins(p, clip, sample, n);
     include_zero(&p->plan, sample, n);

@@ -587,6 +587,7 @@ static void shrink_candidates(struct scan_worker *w) {
 }
 
 void scan_free_lists(struct scan *scan) {
+    scan->bin_states = NULL;
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
         free_lists(&scan->workers[i]);
         shrink_candidates(&scan->workers[i]);

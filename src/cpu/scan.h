@@ -78,9 +78,9 @@ struct scan {
 };
 
 /* Scans the image by the plan. bin_states: enum bin_state of KEY_BINS, where values are to be
- * counted in bins, must outlive the scan; median_low and inlier_high of the plan must then be in
- * different bins, so that no bin has outliers of both sides. Else NULL. The caller clears the scan,
- * also after an error. */
+ * counted in bins, must stay until scan_free_lists; median_low and inlier_high of the plan must
+ * then be in different bins, so that no bin has outliers of both sides. Else NULL. The caller
+ * clears the scan, also after an error. */
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
                                const struct scan_plan *plan, const uint8_t *bin_states,
                                struct threads *threads, struct error *error);

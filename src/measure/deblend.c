@@ -98,9 +98,7 @@ static void sort_pixels(const struct division *d, int32_t *scratch) {
 static void find_touching(const struct island_pixels *p, int dy, int32_t *first) {
     int64_t j = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const int64_t y = (int64_t)p->y[i] + dy, x = (int64_t)p->x[i] - 1;
-        while (j < p->n && (p->y[j] < y || (p->y[j] == y && p->x[j] < x)))
-            j++;
+        advance(p, (int64_t)p->y[i] + dy, (int64_t)p->x[i] - 1, &j);
         first[i] = (int32_t)j;
     }
 }

@@ -4,12 +4,15 @@ import gzip
 import os
 import subprocess
 
+import numpy as np
+from astropy.io import fits
+
 import srcfind_test as t
 
 OPTIONS = ("--cpu", "--local", "-i", "3", "--fit", "--negative")
-IN_MEMORY = subprocess.run(
+IS_ON_DISK = subprocess.run(
     ["stat", "--file-system", "--format=%T", "/tmp"], capture_output=True, text=True
-).stdout.strip()
+).stdout.strip() not in ("tmpfs", "ramfs", "overlayfs")
 
 
 class Tiles(t.Case):
@@ -17,19 +20,23 @@ class Tiles(t.Case):
         super().setUp()
         self.pixels = t.noise(1200, 1300, seed=5, n_sources=80)
 
-    def read(self, path, *options, **environment):
-        """The catalogue, and how often the bytes of the file were read: Linux adds those of a
-        process to its parent's when it has ended."""
+    @staticmethod
+    def traffic():
+        """The bytes that children have read, and written: Linux adds those of a process to its
+        parent's when it has ended."""
+        with open("/proc/self/io", encoding="ascii") as stream:
+            return np.array([int(stream.readline().split()[1]) for _ in range(2)])
+
+    def search(self, path, *options, **environment):
+        """The catalogue; the bytes read and written, but for those of any search."""
         counts = []
         for image in (self.write("small.fits", self.pixels[:50, :50], t.sky_header()), path):
-            with open("/proc/self/io", encoding="ascii") as stream:
-                before = int(stream.readline().split()[1])
+            before = self.traffic()
             arguments = (image, "-q", "-o", self.path("c.csv"), *OPTIONS, *options)
             t.run(*arguments, env={**os.environ, **environment}, check=True)
-            with open("/proc/self/io", encoding="ascii") as stream:
-                counts.append(int(stream.readline().split()[1]) - before)
+            counts.append(self.traffic() - before)
         with open(self.path("c.csv"), "rb") as stream:
-            return stream.read(), (counts[1] - counts[0]) / os.path.getsize(path)
+            return stream.read(), *(counts[1] - counts[0])
 
     def limit_memory(self, limit):
         """A root in which a cgroup allows so many bytes."""
@@ -48,22 +55,43 @@ class Tiles(t.Case):
         """In memory, and with little memory in a file of /tmp, unless that is in memory, too; with a
         thread and with several; rows of tiles of one row of pixels and of many."""
         plain = self.write("plain.fits", self.pixels, t.sky_header())
-        expected, reads = self.read(plain)
-        self.assertGreater(reads, 3)
+        expected, read, _ = self.search(plain)
+        self.assertGreater(read, 3 * self.pixels.nbytes)
         self.assertGreater(expected.count(b"\n"), 60)
         for compression, tile in (("GZIP_2", None), ("GZIP_1", (500, 300)), ("GZIP_1", (1300, 7))):
             path = self.path("tiles.fits")
             hdu = t.tiled(self.pixels, compression, tile, t.sky_header(), quantize_level=0)
-            t.fits.HDUList([t.fits.PrimaryHDU(), hdu]).writeto(path, overwrite=True)
-            for limit in (1 << 40, 1 << 20):
-                for threads in ("1", "5"):
-                    with self.subTest(compression, tile=tile, limit=limit, threads=threads):
-                        found, reads = self.read(
-                            path, "--threads", threads, **self.limit_memory(limit)
-                        )
-                        self.assertEqual(found, expected)
-                        if limit > 1 << 20 or IN_MEMORY != "tmpfs":
-                            self.assertLess(reads, 1.2)
+            fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path, overwrite=True)
+            for threads in ("1", "5"):
+                with self.subTest(compression, tile=tile, threads=threads):
+                    found, read, written = self.search(
+                        path, "--threads", threads, **self.limit_memory(1 << 40)
+                    )
+                    self.assertEqual(found, expected)
+                    self.assertLess(read, 1.2 * os.path.getsize(path))
+                    self.assertLess(written, 1 << 20)
+                    found, _, written = self.search(
+                        path, "--threads", threads, **self.limit_memory(1 << 20)
+                    )
+                    self.assertEqual(found, expected)
+                    if IS_ON_DISK:
+                        self.assertGreater(written, self.pixels.nbytes)
+                        self.assertLess(written, 1.1 * self.pixels.nbytes + (1 << 20))
+
+    @t.unittest.skipUnless(os.environ.get("FAKE_CUDA"), "a build without test hooks")
+    def test_no_room(self):
+        """A limit of memory, and one of files: tiles are unpacked again and again."""
+        path = self.path("tiles.fits")
+        hdu = t.tiled(self.pixels, "GZIP_1", None, t.sky_header(), quantize_level=0)
+        fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path)
+        expected, read, _ = self.search(path)
+        environment = {**os.environ, **self.limit_memory(1 << 20)}
+        command = ("bash", "-c", 'ulimit -f 1000; exec "$@"', "bash", t.COMMAND, path, "-q")
+        before = self.traffic()
+        limited = subprocess.run([*command, *OPTIONS], env=environment, capture_output=True)
+        self.assertEqual([limited.returncode, limited.stderr], [0, b""])
+        self.assertEqual(limited.stdout, expected)
+        self.assertGreater((self.traffic() - before)[0], 2 * read)
 
 
 class Gzipped(t.Case):

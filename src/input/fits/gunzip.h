@@ -1,5 +1,6 @@
 /* A gzipped file, unpacked to memory up to a given byte. The caller asks for no more than FITS
- * headers say, so a file that unpacks to far more takes at most twice the memory. */
+ * headers say, so a file that unpacks to far more takes at most twice the memory, and for a moment
+ * that of the packed file. */
 #ifndef GUNZIP_H
 #define GUNZIP_H
 

@@ -89,6 +89,11 @@ void reader_prefetch(const struct reader *reader) {
                       abs(reader->bitpix) / 8 * reader->n_pixels, POSIX_FADV_WILLNEED);
 }
 
+void reader_keep(const struct reader *reader) {
+    if (reader->tiles)
+        tiles_keep(reader->tiles);
+}
+
 void reader_close(struct reader *reader) {
     tiles_close(reader->tiles);
     *reader = (struct reader){0};

@@ -23,6 +23,10 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 struct error *error);
 void reader_close(struct reader *reader);
 
+/* Keeps the pixels of compressed tiles once they are unpacked: for a plane that is read several
+ * times. To be called before the first read. */
+void reader_keep(const struct reader *reader);
+
 /* Asks the operating system to start reading an uncompressed plane into its cache. */
 void reader_prefetch(const struct reader *reader);
 

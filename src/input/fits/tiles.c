@@ -6,18 +6,19 @@
  *    a tile, its array from the heap, and unpacks the array to integers or floats.
  * 3. convert_overlap turns the wanted pixels to float32: integers by BSCALE and BZERO, quantised
  *    floats by the ZSCALE and ZZERO of their tile, with the dither of FITS 4.0, section 10.2.
- * 4. Pixels of whole rows of tiles are kept, where there is room (unpacked.h), and later reads give
- *    them as they are.
+ * 4. If the caller wants it (tiles_keep), the pixels of whole rows of tiles are kept where there is
+ *    room (unpacked.h), and later reads give them as they are.
  *
  * Always: no size of the file is trusted. A tile has at most 2^28 pixels, a table row at most 64
  * KiB, an array is within the file. Each reading thread has a workspace of its own from a list of
  * idle ones.
  *
- * Cost: each tile is unpacked once, and a pixel takes 4 bytes. Without room each read unpacks its
- * tiles again: chunks are whole rows of tiles, so that a scan unpacks each tile once; a sample
- * unpacks a sixteenth of them again. */
+ * Cost: each read unpacks its tiles. Chunks are whole rows of tiles, so that a scan unpacks each
+ * tile once; a sample unpacks a sixteenth of them again. Tiles that are kept are unpacked once, but
+ * for rows that two threads want at the same time, and a pixel takes 4 bytes. */
 #include "input/fits/tiles.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
@@ -54,6 +55,8 @@ struct workspace {
     unsigned char *row; /* of the table */
     unsigned char *packed, *unpacked;
     int64_t packed_bytes, unpacked_bytes;
+    float *values; /* of a row of tiles, if they are kept in a file */
+    int64_t n_values;
     struct workspace *next;
 };
 
@@ -103,6 +106,7 @@ static void free_workspace(struct workspace *w) {
     free(w->row);
     free(w->packed);
     free(w->unpacked);
+    free(w->values);
     free(w);
 }
 
@@ -365,48 +369,64 @@ static enum srcfind_status unpack(struct tiles *t, struct workspace *w, const st
     return status;
 }
 
-/* Unpacks the rows of tiles of the wanted pixels that are not unpacked, and keeps them. *is_kept:
- * false if another thread is at one of them. */
-static enum srcfind_status keep_rows(struct tiles *t, struct workspace *w,
-                                     const struct wanted *wanted, bool *is_kept,
-                                     struct error *error) {
+/* Unpacks a row of tiles, and keeps its pixels if there is room for them. */
+static enum srcfind_status keep_row(struct tiles *t, struct workspace *w, int64_t row,
+                                    struct error *error) {
+    const struct wanted all = wanted_row(&t->grid, row);
+    float *values = t->unpacked.pixels ? t->unpacked.pixels + all.first : NULL;
     enum srcfind_status status = SRCFIND_OK;
-    *is_kept = true;
-    for (int64_t row = wanted->from; status == SRCFIND_OK && row <= wanted->to; row++) {
-        if (unpacked_begin(&t->unpacked, row)) {
-            const struct wanted all = wanted_row(&t->grid, row);
-            status = unpack(t, w, &all, t->unpacked.pixels + all.first, error);
-            unpacked_end(&t->unpacked, row, status == SRCFIND_OK);
-        }
-        *is_kept = *is_kept && unpacked_has(&t->unpacked, row);
-    }
+    if (!values && GROW(w->values, w->n_values, all.count))
+        values = w->values;
+    if (values)
+        status = unpack(t, w, &all, values, error);
+    unpacked_end(&t->unpacked, row, status == SRCFIND_OK ? values : NULL, all.first, all.count);
     return status;
 }
 
-static bool has_rows(const struct tiles *t, const struct wanted *wanted) {
-    bool has = t->unpacked.pixels;
-    for (int64_t row = wanted->from; has && row <= wanted->to; row++)
-        has = unpacked_has(&t->unpacked, row);
-    return has;
+/* Keeps the wanted rows of tiles that no other thread is at. */
+static enum srcfind_status keep_rows(struct tiles *t, struct workspace *w,
+                                     const struct wanted *wanted, struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t row = wanted->from; status == SRCFIND_OK && row <= wanted->to; row++)
+        if (unpacked_begin(&t->unpacked, row))
+            status = keep_row(t, w, row, error);
+    return status;
+}
+
+static bool are_kept(const struct tiles *t, const struct wanted *wanted) {
+    for (int64_t row = wanted->from; row <= wanted->to; row++)
+        if (!unpacked_has(&t->unpacked, row))
+            return false;
+    return true;
+}
+
+/* Gives pixels that are kept. */
+static const uint32_t *get_kept(const struct tiles *t, const struct wanted *wanted,
+                                uint32_t *buffer, struct error *error) {
+    const float *values =
+        unpacked_get(&t->unpacked, wanted->first, wanted->count, (float *)(void *)buffer);
+    if (!values)
+        error_set(error, SRCFIND_ERROR_INPUT, "%s: reading its unpacked pixels from /tmp: %s",
+                  t->file->path, strerror(errno));
+    return (const uint32_t *)(const void *)values;
 }
 
 static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                   struct error *error) {
     struct tiles *t = state;
     const struct wanted wanted = wanted_make(&t->grid, first, count);
-    bool is_kept = has_rows(t, &wanted);
-    struct workspace *w = is_kept ? NULL : acquire_workspace(t);
-    enum srcfind_status status =
-        is_kept || w ? SRCFIND_OK : error_memory(error, "unpacking an image");
-    if (status == SRCFIND_OK && !is_kept && t->unpacked.pixels)
-        status = keep_rows(t, w, &wanted, &is_kept, error);
+    if (are_kept(t, &wanted))
+        return get_kept(t, &wanted, buffer, error);
+    struct workspace *w = acquire_workspace(t);
+    enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
+    if (status == SRCFIND_OK)
+        status = keep_rows(t, w, &wanted, error);
+    const bool is_kept = are_kept(t, &wanted);
     if (status == SRCFIND_OK && !is_kept)
         status = unpack(t, w, &wanted, (float *)(void *)buffer, error);
     if (w)
         release_workspace(t, w);
-    if (status != SRCFIND_OK)
-        return NULL;
-    return is_kept ? (const uint32_t *)(const void *)(t->unpacked.pixels + first) : buffer;
+    return status != SRCFIND_OK ? NULL : is_kept ? get_kept(t, &wanted, buffer, error) : buffer;
 }
 
 /* --- opening --- */
@@ -552,12 +572,15 @@ enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, con
     if (status != SRCFIND_OK)
         return status;
     choose_chunks(t, source);
-    unpacked_open(&t->unpacked, source->width * source->height, t->grid.count[1]);
     source->packed = true;
     source->parallel = !t->codec.cfitsio || t->codec.cfitsio->reentrant;
     source->state = t;
     source->read = read_tiles;
     return SRCFIND_OK;
+}
+
+void tiles_keep(struct tiles *t) {
+    unpacked_open(&t->unpacked, t->grid.axes[0] * t->grid.axes[1], t->grid.count[1]);
 }
 
 void tiles_close(struct tiles *t) {

@@ -17,4 +17,8 @@ enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, con
                                struct pixel_source *source, struct error *error);
 void tiles_close(struct tiles *tiles);
 
+/* Keeps the pixels from now on, once they are unpacked, where there is room. To be called before
+ * the first read. */
+void tiles_keep(struct tiles *tiles);
+
 #endif

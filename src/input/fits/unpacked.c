@@ -1,14 +1,15 @@
 #include "input/fits/unpacked.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "common/arrays.h"
 #include "common/cgroups.h"
+#include "common/file_bytes.h"
 #include "common/hook.h"
 
 enum row_state { PACKED, BEING_UNPACKED, UNPACKED };
@@ -16,73 +17,88 @@ enum row_state { PACKED, BEING_UNPACKED, UNPACKED };
 enum { SHARE = 8 }; /* of the memory that the process may use */
 
 /* The bytes of memory that all images have together. */
-static _Atomic int64_t in_memory;
+static _Atomic int64_t bytes_taken;
 
-/* --- room --- */
+/* --- memory --- */
 
-static int64_t most_in_memory(void) {
-    const char *root = hook("SRCFIND_CGROUP_ROOT");
-    const int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    const int64_t limit = cgroups_memory(root ? root : "");
-    return (machine < limit ? machine : limit) / SHARE;
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
-static bool reserve(int64_t bytes) {
-    if (atomic_fetch_add(&in_memory, bytes) + bytes <= most_in_memory())
-        return true;
-    atomic_fetch_sub(&in_memory, bytes);
-    return false;
+/* A limit of the process, as `ulimit` sets it; INT64_MAX without one. */
+static int64_t process_limit(__rlimit_resource_t resource) {
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < INT64_MAX ? (int64_t)limit.rlim_cur
+                                                                          : INT64_MAX;
+}
+
+static int64_t most_bytes(void) {
+    const char *root = hook("SRCFIND_CGROUP_ROOT");
+    const int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const int64_t process = least(process_limit(RLIMIT_AS), process_limit(RLIMIT_DATA));
+    return least(least(machine, process), cgroups_memory(root ? root : "")) / SHARE;
 }
 
 /* Room in memory; NULL where it would be too much. */
-static void *take_memory(int64_t bytes) {
-    if (!reserve(bytes))
-        return NULL;
-    void *room =
-        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) {
-        atomic_fetch_sub(&in_memory, bytes);
-        return NULL;
-    }
-    arrays_use_huge_pages(room, (size_t)bytes);
+static float *take_memory(int64_t bytes) {
+    float *room = NULL;
+    if (atomic_fetch_add(&bytes_taken, bytes) + bytes <= most_bytes())
+        room = arrays_allocate(bytes, 1);
+    if (!room)
+        atomic_fetch_sub(&bytes_taken, bytes);
     return room;
 }
 
-/* Whether the files of a directory are in memory. */
-static bool is_in_memory(int descriptor) {
-    enum { TMPFS = 0x01021994 }; /* man 2 statfs */
+/* --- a file --- */
+
+/* Whether a file is on a disk: not in memory, as far as the type of its file system tells (man 2
+ * statfs; an overlay may be of either kind). */
+static bool is_on_disk(int descriptor) {
+    static const uint32_t others[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */,
+                                      0x794c7630 /* overlayfs */};
     struct statfs system;
-    return fstatfs(descriptor, &system) != 0 || system.f_type == TMPFS;
+    bool is = fstatfs(descriptor, &system) == 0;
+    for (size_t i = 0; is && i < sizeof others / sizeof *others; i++)
+        is = (uint32_t)system.f_type != others[i];
+    return is;
 }
 
-/* Room in a file without a name; NULL where the disk has none, or the file would be in memory. All
- * of it is reserved now, since a write to a page that has no room on the disk ends the process. */
-static void *take_file(int64_t bytes) {
-    FILE *file = tmpfile();
-    void *room = MAP_FAILED;
-    if (file && !is_in_memory(fileno(file)) && posix_fallocate(fileno(file), 0, bytes) == 0)
-        room = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
-    if (file)
-        fclose(file); /* the mapping keeps it */
-    return room == MAP_FAILED ? NULL : room;
+/* Whether bytes are no more than half of what a disk has free, and than files may have: a longer
+ * file would end a process that does not ignore SIGXFSZ. */
+static bool has_room(int descriptor, int64_t bytes) {
+    struct statvfs system;
+    return bytes <= process_limit(RLIMIT_FSIZE) && fstatvfs(descriptor, &system) == 0 &&
+           bytes / (int64_t)system.f_frsize < (int64_t)system.f_bavail / 2;
 }
+
+/* A file without a name; -1 where there is no room. */
+static int take_file(int64_t bytes) {
+    FILE *file = tmpfile();
+    const bool ok = file && is_on_disk(fileno(file)) && has_room(fileno(file), bytes);
+    const int descriptor = ok ? dup(fileno(file)) : -1;
+    if (file)
+        fclose(file);
+    return descriptor;
+}
+
+/* --- room --- */
 
 void unpacked_open(struct unpacked *u, int64_t n, int64_t n_rows) {
-    *u = (struct unpacked){.bytes = n * (int64_t)sizeof *u->pixels};
-    u->rows = calloc((size_t)n_rows, sizeof *u->rows);
-    if (!u->rows)
-        return;
+    *u = (struct unpacked){
+        .bytes = n * (int64_t)sizeof *u->pixels, .descriptor = -1, .n_rows = n_rows};
     u->pixels = take_memory(u->bytes);
-    u->is_memory = u->pixels;
     if (!u->pixels)
-        u->pixels = take_file(u->bytes);
+        u->descriptor = take_file(u->bytes);
+    if (u->pixels || u->descriptor >= 0)
+        u->rows = calloc((size_t)n_rows, sizeof *u->rows);
 }
 
 void unpacked_close(struct unpacked *u) {
     if (u->pixels)
-        munmap(u->pixels, (size_t)u->bytes);
-    if (u->is_memory)
-        atomic_fetch_sub(&in_memory, u->bytes);
+        atomic_fetch_sub(&bytes_taken, u->bytes);
+    else if (u->bytes > 0 && u->descriptor >= 0)
+        close(u->descriptor);
+    free(u->pixels);
     free(u->rows);
     *u = (struct unpacked){0};
 }
@@ -90,14 +106,31 @@ void unpacked_close(struct unpacked *u) {
 /* --- rows of tiles --- */
 
 bool unpacked_has(const struct unpacked *u, int64_t row) {
-    return atomic_load_explicit(&u->rows[row], memory_order_acquire) == UNPACKED;
+    return u->rows && atomic_load_explicit(&u->rows[row], memory_order_acquire) == UNPACKED;
 }
 
 bool unpacked_begin(struct unpacked *u, int64_t row) {
     unsigned char packed = PACKED;
-    return atomic_compare_exchange_strong(&u->rows[row], &packed, BEING_UNPACKED);
+    return u->rows && !u->is_full &&
+           atomic_compare_exchange_strong(&u->rows[row], &packed, BEING_UNPACKED);
 }
 
-void unpacked_end(struct unpacked *u, int64_t row, bool is_unpacked) {
-    atomic_store_explicit(&u->rows[row], is_unpacked ? UNPACKED : PACKED, memory_order_release);
+void unpacked_end(struct unpacked *u, int64_t row, const float *values, int64_t first, int64_t n) {
+    const int64_t size = sizeof *values;
+    bool is_kept = values;
+    if (values && !u->pixels) {
+        is_kept = file_bytes_write(u->descriptor, values, n * size, first * size);
+        u->is_full = !is_kept;
+    }
+    atomic_store_explicit(&u->rows[row], is_kept ? UNPACKED : PACKED, memory_order_release);
+}
+
+const float *unpacked_get(const struct unpacked *u, int64_t first, int64_t n, float *buffer) {
+    const int64_t size = sizeof *buffer;
+    if (u->pixels)
+        return u->pixels + first;
+    const int64_t got = file_bytes_read(u->descriptor, buffer, n * size, first * size);
+    if (got >= 0 && got < n * size)
+        errno = EIO;
+    return got == n * size ? buffer : NULL;
 }
