@@ -799,7 +799,15 @@ class Manual(t.unittest.TestCase):
     def test_version(self):
         result = t.run("--version")
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        for word in ("CFITSIO 4", "WCSLIB", "cJSON 1", "zlib 1", "libdeflate 1", "backends: cpu", "CUDA"):
+        for word in (
+            "CFITSIO 4",
+            "WCSLIB",
+            "cJSON 1",
+            "zlib 1",
+            "libdeflate 1",
+            "backends: cpu",
+            "CUDA",
+        ):
             self.assertIn(word, result.stdout)
         self.assertRegex(result.stdout.splitlines()[0], r"\Asrcfind 0\.\d+\.\d+\Z")
 
