@@ -130,8 +130,8 @@ static int64_t most_of_box(const struct cell_grid *grid) {
     return grid->x.most * grid->y.most * key_rows(grid->x.longest * grid->y.longest);
 }
 
-/* The rows of pixels that are read at a time: whole rows, as many as the source gives at its best,
- * or a part of one. */
+/* The rows of pixels that are read at a time: as many as the source gives at its best, if a range
+ * has all nodes, whose boxes have all columns; else the part of one row. */
 static int64_t rows_at_once(const struct cell_grid *grid, int64_t n_nodes) {
     const struct pixel_source *source = grid->source;
     const int64_t rows = source->chunk_pixels / source->width;

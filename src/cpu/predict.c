@@ -10,8 +10,8 @@
  * 4. The share of the pixels that the scan would list follows from every eighth value of the
  *    sample. If the list would be too long with candidates, they are left to a second scan. If it
  *    is too long without them, too, most values are only counted (counted.h), and those are listed
- *    that are near a median or a bound of the sample's clip. If that is too long, there is no plan,
- *    and the image is sorted or clipped by histograms.
+ *    that are near a median or a bound of the sample's clip, as many as there is room for. If there
+ *    is room for none, there is no plan, and the image is sorted or clipped by histograms.
  *
  * Always: the plan changes the time only. The clip verifies it, and refuses if it was wrong.
  *

@@ -133,7 +133,7 @@ static bool unpack_member(const struct gunzip *g, unsigned char *bytes, int64_t 
  * before the end: where most of a large file is wanted, up to `end`. False where that is not so, or
  * for a file of several members or of 4 GiB, or that is damaged. */
 static bool unpack_all(struct gunzip *g, int64_t end) {
-    const int64_t size = end >= LARGE ? size_at_end(g) : 0;
+    const int64_t size = size_at_end(g);
     if (end > size || end < size / 2 || size / GUNZIP_MOST_RATIO > g->size)
         return false;
     unsigned char *bytes = arrays_allocate(size, 1);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 /* A limit of the process, as `ulimit` sets it; INT64_MAX without one. */
-static int64_t process_limit(__rlimit_resource_t resource) {
+static int64_t process_limit(int resource) {
     struct rlimit limit;
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur < INT64_MAX ? (int64_t)limit.rlim_cur
                                                                           : INT64_MAX;
@@ -51,31 +50,29 @@ static float *take_memory(int64_t bytes) {
 
 /* --- a file --- */
 
-/* Whether a file is on a disk: not in memory, as far as the type of its file system tells (man 2
- * statfs; an overlay may be of either kind). */
-static bool is_on_disk(int descriptor) {
+/* Whether a file system is a disk: not memory, as far as its type tells (man 2 statfs; an overlay
+ * may be of either kind). */
+static bool is_disk(const struct statfs *system) {
     static const uint32_t others[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */,
                                       0x794c7630 /* overlayfs */};
-    struct statfs system;
-    bool is = fstatfs(descriptor, &system) == 0;
-    for (size_t i = 0; is && i < sizeof others / sizeof *others; i++)
-        is = (uint32_t)system.f_type != others[i];
-    return is;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if ((uint32_t)system->f_type == others[i])
+            return false;
+    return true;
 }
 
-/* Whether bytes are no more than half of what a disk has free, and than files may have: a longer
+/* Whether a file is on a disk of which twice as many bytes are free, and may have so many: a longer
  * file would end a process that does not ignore SIGXFSZ. */
 static bool has_room(int descriptor, int64_t bytes) {
-    struct statvfs system;
-    return bytes <= process_limit(RLIMIT_FSIZE) && fstatvfs(descriptor, &system) == 0 &&
-           bytes / (int64_t)system.f_frsize < (int64_t)system.f_bavail / 2;
+    struct statfs system;
+    return bytes <= process_limit(RLIMIT_FSIZE) && fstatfs(descriptor, &system) == 0 &&
+           is_disk(&system) && bytes / (int64_t)system.f_bsize < (int64_t)system.f_bavail / 2;
 }
 
 /* A file without a name; -1 where there is no room. */
 static int take_file(int64_t bytes) {
     FILE *file = tmpfile();
-    const bool ok = file && is_on_disk(fileno(file)) && has_room(fileno(file), bytes);
-    const int descriptor = ok ? dup(fileno(file)) : -1;
+    const int descriptor = file && has_room(fileno(file), bytes) ? dup(fileno(file)) : -1;
     if (file)
         fclose(file);
     return descriptor;
@@ -84,8 +81,7 @@ static int take_file(int64_t bytes) {
 /* --- room --- */
 
 void unpacked_open(struct unpacked *u, int64_t n, int64_t n_rows) {
-    *u = (struct unpacked){
-        .bytes = n * (int64_t)sizeof *u->pixels, .descriptor = -1, .n_rows = n_rows};
+    *u = (struct unpacked){.bytes = n * (int64_t)sizeof *u->pixels, .descriptor = -1};
     u->pixels = take_memory(u->bytes);
     if (!u->pixels)
         u->descriptor = take_file(u->bytes);
@@ -96,7 +92,7 @@ void unpacked_open(struct unpacked *u, int64_t n, int64_t n_rows) {
 void unpacked_close(struct unpacked *u) {
     if (u->pixels)
         atomic_fetch_sub(&bytes_taken, u->bytes);
-    else if (u->bytes > 0 && u->descriptor >= 0)
+    else if (u->bytes > 0 && u->descriptor >= 0) /* no bytes: it was not opened */
         close(u->descriptor);
     free(u->pixels);
     free(u->rows);

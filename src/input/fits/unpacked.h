@@ -12,7 +12,6 @@ struct unpacked {
     float *pixels;               /* of the plane; NULL: they are in the file */
     int64_t bytes;               /* of the plane */
     int descriptor;              /* of the file; -1: none */
-    int64_t n_rows;              /* rows of tiles */
     atomic_bool is_full;         /* the file takes no more */
     _Atomic unsigned char *rows; /* enum row_state of each row of tiles; NULL: nothing is kept */
 };
