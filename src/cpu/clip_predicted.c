@@ -81,12 +81,12 @@ static bool take_lists(struct predicted_set *s, const struct scan *scan, struct 
 }
 
 /* Takes the bins of all workers of a scan, and adds their values to the sums. */
-static bool take_bins(struct predicted_set *s, const struct scan *scan, uint8_t *states,
-                      struct values_sums *bracket, struct values_sums *outliers) {
+static bool take_bins(struct predicted_set *s, const struct scan *scan, struct values_sums *bracket,
+                      struct values_sums *outliers) {
     struct values_sums *sums[SCAN_PARTS] = {bracket, outliers};
     const float below[SCAN_PARTS] = {0, s->plan->median_low};
-    for (int part = 0; states && part < SCAN_PARTS; part++) {
-        if (!counted_make(&s->counted[part], scan, part, states))
+    for (int part = 0; scan->bin_states && part < SCAN_PARTS; part++) {
+        if (!counted_make(&s->counted[part], scan, part))
             return false;
         counted_sum(&s->counted[part], below[part], sums[part]);
     }
@@ -110,8 +110,7 @@ static void prepare(struct predicted_set *s, const struct values_sums *bracket,
 }
 
 enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
-                                        uint8_t *bin_states, struct threads *threads,
-                                        struct error *error) {
+                                        struct threads *threads, struct error *error) {
     *set = (struct predicted_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
         exact_merge(&set->inner, &scan->workers[i].inliers.sums);
@@ -121,7 +120,7 @@ enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct 
     }
     struct values_sums bracket = {0}, outliers = {0};
     if (!take_lists(set, scan, threads, &bracket, &outliers) ||
-        !take_bins(set, scan, bin_states, &bracket, &outliers))
+        !take_bins(set, scan, &bracket, &outliers))
         return error_memory(error, "clipping");
     prepare(set, &bracket, &outliers);
     return SRCFIND_OK;

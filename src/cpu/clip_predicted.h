@@ -20,11 +20,10 @@ struct predicted_set {
     float low, high;           /* range of the outliers that are left, both inclusive */
 };
 
-/* Makes a set of the values that a scan listed; the scan must outlive the set. bin_states: those of
- * the scan, or NULL. The caller clears the set, also after an error. */
+/* Makes a set of the values that a scan listed; the scan must outlive the set. The caller clears
+ * the set, also after an error. */
 enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
-                                        uint8_t *bin_states, struct threads *threads,
-                                        struct error *error);
+                                        struct threads *threads, struct error *error);
 void predicted_clear(struct predicted_set *set);
 
 /* Whether the clip missed values that were only counted, so that it must be repeated after a scan

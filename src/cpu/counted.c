@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-bool counted_make(struct counted *c, const struct scan *scan, enum scan_part part,
-                  uint8_t *states) {
-    *c = (struct counted){.states = states};
+bool counted_make(struct counted *c, const struct scan *scan, enum scan_part part) {
+    *c = (struct counted){.states = scan->bin_states};
     c->bins = calloc(KEY_BINS, sizeof *c->bins);
     for (int i = 0; c->bins && i < scan->n_workers; i++)
         key_bins_merge(c->bins, scan->workers[i].bins[part]);

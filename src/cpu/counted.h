@@ -12,15 +12,13 @@
 
 struct counted {
     struct key_bin *bins; /* those of all workers together */
-    uint8_t *states;      /* enum bin_state of each bin */
-    bool is_missing;      /* a bin was missing */
+    uint8_t *states; /* enum bin_state of each bin, of the scan: missing ones are noted there */
+    bool is_missing; /* a bin was missing */
 };
 
-/* Adds up the bins of a part of all workers of a scan. states: those of the scan, of KEY_BINS,
- * where the clip notes which bins it misses; owned by the caller. False where memory ran out. The
- * caller clears `counted`, also after a failure. */
-bool counted_make(struct counted *counted, const struct scan *scan, enum scan_part part,
-                  uint8_t *states);
+/* Adds up the bins of a part of all workers of a scan, which has bins. False where memory ran out.
+ * The caller clears `counted`, also after a failure. */
+bool counted_make(struct counted *counted, const struct scan *scan, enum scan_part part);
 void counted_clear(struct counted *counted);
 
 /* Adds the values of all bins to sums; n_below: of those < below, which is in no bin with values on

@@ -49,13 +49,12 @@ static int64_t list_missing(const struct predicted_set *set) {
            counted_list_missing(&set->counted[SCAN_OUTLIERS]);
 }
 
-/* Clips the values that a scan with inliers listed. bin_states: those of the scan, or NULL. */
-static enum srcfind_status clip_predicted(const struct scan *scan, uint8_t *bin_states,
-                                          struct threads *threads, double kappa,
-                                          struct srcfind_background *b, enum clip_end *end,
-                                          struct error *error) {
+/* Clips the values that a scan with inliers listed. */
+static enum srcfind_status clip_predicted(const struct scan *scan, struct threads *threads,
+                                          double kappa, struct srcfind_background *b,
+                                          enum clip_end *end, struct error *error) {
     struct predicted_set set;
-    const enum srcfind_status status = predicted_from_scan(&set, scan, bin_states, threads, error);
+    const enum srcfind_status status = predicted_from_scan(&set, scan, threads, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
     b->rounds = 0;
     *end = b->n_kept == 0 ? CLIP_DONE : run_predicted(&set, kappa, b);
@@ -79,15 +78,14 @@ static enum srcfind_status clip_sorted(struct scan *scan, double kappa,
     return status;
 }
 
-static enum srcfind_status clip_scan(struct scan *scan, uint8_t *bin_states,
-                                     struct threads *threads, double kappa,
+static enum srcfind_status clip_scan(struct scan *scan, struct threads *threads, double kappa,
                                      struct srcfind_background *b, enum clip_end *end,
                                      struct error *error) {
     *end = CLIP_DONE;
     b->n_blank = scan_blanks(scan);
-    const enum srcfind_status status =
-        scan->has_inliers ? clip_predicted(scan, bin_states, threads, kappa, b, end, error)
-                          : clip_sorted(scan, kappa, b, error);
+    const enum srcfind_status status = scan->has_inliers
+                                           ? clip_predicted(scan, threads, kappa, b, end, error)
+                                           : clip_sorted(scan, kappa, b, error);
     scan_free_lists(scan);
     return status;
 }
@@ -110,8 +108,7 @@ static enum srcfind_status scan_predicted(const struct pixel_source *source,
             scan_image(scan, source, &prediction->plan, prediction->bin_states, threads, error);
         lap(&result->timings.scan, &start);
         if (status == SRCFIND_OK)
-            status = clip_scan(scan, prediction->bin_states, threads, kappa, &result->background,
-                               end, error);
+            status = clip_scan(scan, threads, kappa, &result->background, end, error);
         lap(&result->timings.clip, &start);
         result->timings.clip_method = methods[i];
     }

@@ -491,7 +491,7 @@ static bool make_scan(struct scan *scan, const struct pixel_source *source,
 }
 
 /* Makes the bins of each worker, of which a page takes no memory until a value is in it. */
-static bool make_bins(struct scan *scan, const uint8_t *bin_states) {
+static bool make_bins(struct scan *scan, uint8_t *bin_states) {
     bool ok = true;
     scan->bin_states = bin_states;
     for (int i = 0; bin_states && i < scan->n_workers; i++)
@@ -507,7 +507,7 @@ static enum srcfind_status run_scan(struct scan *scan, struct threads *threads,
 }
 
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, const uint8_t *bin_states,
+                               const struct scan_plan *plan, uint8_t *bin_states,
                                struct threads *threads, struct error *error) {
     const double n = (double)source->width * (double)source->height;
     bool ok = make_scan(scan, source, plan, threads) && make_bins(scan, bin_states);

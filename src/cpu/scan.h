@@ -65,10 +65,10 @@ struct scan {
     struct scan_plan plan;
     struct scan_noise noise;
     bool has_inliers;
-    bool sweeps;               /* the scan drops candidates that cannot belong to a source */
-    bool candidates_apart;     /* all candidates are outliers != 0, and in no list of values */
-    bool has_zero;             /* whether inliers may be within the zero band */
-    const uint8_t *bin_states; /* enum bin_state of each bin; NULL: all values are listed */
+    bool sweeps;           /* the scan drops candidates that cannot belong to a source */
+    bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */
+    bool has_zero;         /* whether inliers may be within the zero band */
+    uint8_t *bin_states;   /* enum bin_state of each bin; NULL: all values are listed */
     const struct cpu_variant *variant;
     int n_workers;
     struct scan_worker *workers;
@@ -78,11 +78,11 @@ struct scan {
 };
 
 /* Scans the image by the plan. bin_states: enum bin_state of KEY_BINS, where values are to be
- * counted in bins, must stay until scan_free_lists; median_low and inlier_high of the plan must
- * then be in different bins, so that no bin has outliers of both sides. Else NULL. The caller
- * clears the scan, also after an error. */
+ * counted in bins: of the caller, until scan_free_lists, and the clip notes there which it misses;
+ * median_low and inlier_high of the plan must then be in different bins, so that no bin has
+ * outliers of both sides. Else NULL. The caller clears the scan, also after an error. */
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, const uint8_t *bin_states,
+                               const struct scan_plan *plan, uint8_t *bin_states,
                                struct threads *threads, struct error *error);
 
 /* Scans the image for blanks, and for candidates above local noise or above the user's maps of the

@@ -59,7 +59,7 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     struct error error;
     assert_int_equal(scan_image(&scan, &m->source, plan, NULL, unit_threads(2), &error),
                      SRCFIND_OK);
-    assert_int_equal(predicted_from_scan(&set, &scan, NULL, unit_threads(2), &error), SRCFIND_OK);
+    assert_int_equal(predicted_from_scan(&set, &scan, unit_threads(2), &error), SRCFIND_OK);
     const bool done = clip_run(&set.set, kappa, &b);
     if (done) {
         assert_background(&b, expected);
@@ -93,8 +93,7 @@ static enum outcome check_counted(const struct picture *p, const struct scan_pla
         struct error error;
         assert_int_equal(scan_image(&scan, &m->source, plan, states, unit_threads(2), &error),
                          SRCFIND_OK);
-        assert_int_equal(predicted_from_scan(&set, &scan, states, unit_threads(2), &error),
-                         SRCFIND_OK);
+        assert_int_equal(predicted_from_scan(&set, &scan, unit_threads(2), &error), SRCFIND_OK);
         assert_int_equal(set.set.n, expected->n_pixels - expected->n_blank);
         const bool done = clip_run(&set.set, kappa, &b);
         const bool has_extremes = done && predicted_extremes(&set, &b.min, &b.max);
