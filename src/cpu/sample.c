@@ -66,10 +66,10 @@ static void trim(struct kept *k, const struct bins *b, double low, double high) 
         sample_add_bin(k, b, k->last--, -1);
 }
 
-/* Adds a round. The standard error of an rms is rms sqrt((kurtosis - 1) / (4 n)) (Kendall & Stuart,
- * The Advanced Theory of Statistics, section 10.9). A round has a quarter of the relative error of
- * the one before, too: where sources have N(> S) proportional to S^-1.5, the rms of the pixels
- * below a bound b grows as b^(1/4). */
+/* Adds a round. The mean of n squares has the variance (kurtosis - 1) rms^4 / n, and an rms half of
+ * the relative error of its square: rms sqrt((kurtosis - 1) / (4 n)). A round has a quarter of the
+ * relative error of the one before, too: where sources have N(> S) proportional to S^-1.5, the rms
+ * of the pixels below a bound b grows as b^(1/4). */
 static void add_round(struct sample_clip *clip, const struct kept *k, double variance, double low,
                       double high) {
     const double kurtosis = fmax(k->fourth / k->n / (variance * variance), 3);
