@@ -57,8 +57,7 @@ struct batch {
 
 /* --- brighter rows --- */
 
-static bool is_within(const struct srcfind_source *a, const struct srcfind_source *b,
-                      double distance) {
+static bool is_within(const struct placed_row *a, const struct srcfind_source *b, double distance) {
     return hypot(a->x - b->x, a->y - b->y) < distance;
 }
 
@@ -66,8 +65,8 @@ static bool has_brighter(const struct row_index *index, const struct srcfind_sou
                          double distance) {
     const double peak = BRIGHTER * fabs(row->peak_flux);
     for (int64_t i = row_index_first(index, row->y - distance);
-         i < index->n && index->rows[i]->y < row->y + distance; i++)
-        if (fabs(index->rows[i]->peak_flux) > peak && is_within(index->rows[i], row, distance))
+         i < index->n && index->rows[i].y < row->y + distance; i++)
+        if (is_within(&index->rows[i], row, distance) && fabs(index->rows[i].row->peak_flux) > peak)
             return true;
     return false;
 }
@@ -178,9 +177,10 @@ static double opposite_artefact(const struct artefacts *a, const struct srcfind_
     const double radius = AROUND * a->image->fwhm;
     double highest = 0;
     for (int64_t i = row_index_first(index, row->y - radius);
-         i < index->n && index->rows[i]->y < row->y + radius; i++)
-        if (index->rows[i]->flags & SRCFIND_FLAG_ARTEFACT && is_within(index->rows[i], row, radius))
-            highest = fmax(highest, fabs(index->rows[i]->snr));
+         i < index->n && index->rows[i].y < row->y + radius; i++)
+        if (is_within(&index->rows[i], row, radius) &&
+            index->rows[i].row->flags & SRCFIND_FLAG_ARTEFACT)
+            highest = fmax(highest, fabs(index->rows[i].row->snr));
     return highest;
 }
 

@@ -20,9 +20,9 @@ struct chosen {
 static bool is_alone(const struct row_index *index, const struct srcfind_source *row,
                      double distance) {
     for (int64_t i = row_index_first(index, row->y - distance);
-         i < index->n && index->rows[i]->y < row->y + distance; i++)
-        if (index->rows[i] != row &&
-            hypot(index->rows[i]->x - row->x, index->rows[i]->y - row->y) < distance)
+         i < index->n && index->rows[i].y < row->y + distance; i++)
+        if (index->rows[i].row != row &&
+            hypot(index->rows[i].x - row->x, index->rows[i].y - row->y) < distance)
             return false;
     return true;
 }

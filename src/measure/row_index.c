@@ -1,3 +1,6 @@
+/* How the index is made: strips of the image, with some ROWS_A_STRIP rows each, are filled with
+ * rows (counting sort), and the rows of a strip are sorted. A sort of all rows of a large image
+ * would take longer than most steps that use the index. */
 #include "measure/row_index.h"
 
 #include <math.h>
@@ -5,23 +8,67 @@
 
 #include "common/arrays.h"
 
+enum { ROWS_A_STRIP = 8 };
+
+/* The strips [0, n) of an image, from the lowest row on. */
+struct strips {
+    double low, a_unit; /* the lowest y; strips a unit of y */
+    int64_t n;
+};
+
 static int compare(const void *a, const void *b) {
-    const struct srcfind_source *const *p = a, *const *q = b;
-    if ((*p)->y != (*q)->y)
-        return (*p)->y < (*q)->y ? -1 : 1;
-    if ((*p)->x != (*q)->x)
-        return (*p)->x < (*q)->x ? -1 : 1;
-    return (*p)->id < (*q)->id ? -1 : 1;
+    const struct placed_row *p = a, *q = b;
+    if (p->y != q->y)
+        return p->y < q->y ? -1 : 1;
+    if (p->x != q->x)
+        return p->x < q->x ? -1 : 1;
+    return (p->row->id > q->row->id) - (p->row->id < q->row->id);
+}
+
+static struct strips make_strips(const struct srcfind_source *rows, int64_t n) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        low = fmin(low, rows[i].y);
+        high = fmax(high, rows[i].y);
+    }
+    const double height = high - low;
+    struct strips s = {low, 0, n / ROWS_A_STRIP + 1};
+    if (height > 0)
+        s.a_unit = (double)(s.n - 1) / height;
+    return s;
+}
+
+static int64_t strip_of(const struct strips *s, double y) {
+    const double strip = (y - s->low) * s->a_unit;
+    return strip > 0 ? (int64_t)strip : 0;
+}
+
+/* Places the rows in the order of their strips. first: of each strip, its first row; zeros before.
+ */
+static void place_rows(const struct strips *s, const struct srcfind_source *rows, int64_t n,
+                       int64_t *first, struct placed_row *placed) {
+    for (int64_t i = 0; i < n; i++)
+        first[strip_of(s, rows[i].y)]++;
+    for (int64_t k = 1; k < s->n; k++)
+        first[k] += first[k - 1]; /* the end of the strip; each row moves it down */
+    for (int64_t i = n - 1; i >= 0; i--)
+        placed[--first[strip_of(s, rows[i].y)]] =
+            (struct placed_row){rows[i].x, rows[i].y, &rows[i]};
 }
 
 bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n) {
+    const struct strips strips = make_strips(rows, n);
+    int64_t *first = calloc((size_t)strips.n, sizeof *first);
     *index = (struct row_index){arrays_allocate(n, sizeof *index->rows), n};
-    if (!index->rows)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        index->rows[i] = &rows[i];
-    qsort(index->rows, (size_t)n, sizeof *index->rows, compare);
-    return true;
+    const bool ok = first && index->rows;
+    if (ok)
+        place_rows(&strips, rows, n, first, index->rows);
+    for (int64_t k = 0; ok && k < strips.n; k++) {
+        const int64_t end = k + 1 < strips.n ? first[k + 1] : n;
+        qsort(index->rows + first[k], (size_t)(end - first[k]), sizeof *index->rows, compare);
+    }
+    free(first);
+    return ok;
 }
 
 void row_index_clear(struct row_index *index) {
@@ -33,7 +80,7 @@ int64_t row_index_first(const struct row_index *index, double y) {
     int64_t first = 0, end = index->n;
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
-        if (index->rows[middle]->y < y)
+        if (index->rows[middle].y < y)
             first = middle + 1;
         else
             end = middle;
@@ -49,14 +96,14 @@ row_index_nearest(const struct row_index *index, const struct tensor *form, doub
     double least = 2 * log(2); /* of the form, where a Gaussian is half of its peak */
     const double height = sqrt(least * tensor_inverse(form).yy);
     for (int64_t i = row_index_first(index, y - height); i < index->n; i++) {
-        const struct srcfind_source *row = index->rows[i];
-        const double dx = row->x - x, dy = row->y - y;
+        const struct placed_row *at = &index->rows[i];
+        const double dx = at->x - x, dy = at->y - y;
         const double square = form->xx * dx * dx + 2 * form->xy * dx * dy + form->yy * dy * dy;
         if (dy > height)
             break;
-        if (square > least || (nearest && square == least) || !accepts(context, row))
+        if (square > least || (nearest && square == least) || !accepts(context, at->row))
             continue;
-        nearest = row;
+        nearest = at->row;
         least = square;
     }
     return nearest;

@@ -5,9 +5,15 @@
 #include "backend/gaussian.h"
 #include "srcfind.h"
 
+/* A row and its position. */
+struct placed_row {
+    double x, y;
+    const struct srcfind_source *row;
+};
+
 /* Rows in the order of y, and of x where this is the same. */
 struct row_index {
-    const struct srcfind_source **rows;
+    struct placed_row *rows;
     int64_t n;
 };
 
