@@ -3,33 +3,83 @@
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 1 << 16 }; /* bytes of a chunk, unless an array needs more */
 
 struct arena_chunk {
     struct arena_chunk *before;
+    size_t room; /* bytes */
     alignas(max_align_t) char memory[];
 };
+
+static void free_chunks(struct arena_chunk *chunk) {
+    for (struct arena_chunk *before; chunk; chunk = before) {
+        before = chunk->before;
+        free(chunk);
+    }
+}
+
+bool arena_pool_make(struct arena_pool *pool) {
+    *pool = (struct arena_pool){0};
+    return mtx_init(&pool->lock, mtx_plain) == thrd_success;
+}
+
+void arena_pool_clear(struct arena_pool *pool) {
+    free_chunks(pool->chunks);
+    mtx_destroy(&pool->lock);
+}
+
+/* Takes a chunk of the usual size from the pool; NULL: it has none. */
+static struct arena_chunk *take_chunk(struct arena_pool *pool) {
+    mtx_lock(&pool->lock);
+    struct arena_chunk *chunk = pool->chunks;
+    if (chunk)
+        pool->chunks = chunk->before;
+    mtx_unlock(&pool->lock);
+    return chunk;
+}
+
+/* Gives the pool the chunks of the usual size; frees the others. */
+static void give_chunks(struct arena_pool *pool, struct arena_chunk *chunk) {
+    mtx_lock(&pool->lock);
+    for (struct arena_chunk *before; chunk; chunk = before) {
+        before = chunk->before;
+        chunk->before = pool->chunks;
+        if (chunk->room == CHUNK)
+            pool->chunks = chunk;
+        else
+            free(chunk);
+    }
+    mtx_unlock(&pool->lock);
+}
 
 /* Adds a chunk of at least `size` bytes. */
 static char *add_chunk(struct arena *a, size_t size) {
     const size_t room = size > CHUNK ? size : CHUNK;
-    struct arena_chunk *chunk =
-        size <= SIZE_MAX - sizeof *chunk - CHUNK ? malloc(sizeof *chunk + room) : NULL;
+    struct arena_chunk *chunk = a->pool && room == CHUNK ? take_chunk(a->pool) : NULL;
+    if (!chunk && size <= SIZE_MAX - sizeof *chunk - CHUNK)
+        chunk = malloc(sizeof *chunk + room);
     if (!chunk)
         return NULL;
     chunk->before = a->chunks;
+    chunk->room = room;
     a->chunks = chunk;
     a->next = chunk->memory;
     a->end = chunk->memory + room;
     return a->next;
 }
 
-void *arena_take(struct arena *a, size_t n, size_t size) {
+/* The bytes of an array, rounded up so that the next one is aligned; 0: they are too many. */
+static size_t bytes_of(size_t n, size_t size) {
     const size_t align = alignof(max_align_t);
-    if (n > (SIZE_MAX - align) / size)
+    return n > (SIZE_MAX - align) / size ? 0 : (n * size + align - 1) / align * align;
+}
+
+void *arena_take(struct arena *a, size_t n, size_t size) {
+    const size_t bytes = bytes_of(n, size);
+    if (n > 0 && bytes == 0)
         return NULL;
-    const size_t bytes = (n * size + align - 1) / align * align;
     if (bytes > (size_t)(a->end - a->next) || !a->next) {
         if (!add_chunk(a, bytes))
             return NULL;
@@ -39,10 +89,23 @@ void *arena_take(struct arena *a, size_t n, size_t size) {
     return array;
 }
 
-void arena_clear(struct arena *a) {
-    for (struct arena_chunk *before; a->chunks; a->chunks = before) {
-        before = a->chunks->before;
-        free(a->chunks);
+void *arena_extend(struct arena *a, void *array, size_t n, size_t n_new, size_t size) {
+    const size_t bytes = bytes_of(n, size), bytes_new = bytes_of(n_new, size);
+    const bool is_newest = (char *)array + bytes == a->next;
+    if (is_newest && bytes_new > 0 && bytes_new - bytes <= (size_t)(a->end - a->next)) {
+        a->next += bytes_new - bytes;
+        return array;
     }
-    *a = (struct arena){0};
+    void *larger = arena_take(a, n_new, size);
+    if (larger && n > 0)
+        memcpy(larger, array, n * size);
+    return larger;
+}
+
+void arena_clear(struct arena *a) {
+    if (a->pool)
+        give_chunks(a->pool, a->chunks);
+    else
+        free_chunks(a->chunks);
+    *a = (struct arena){.pool = a->pool};
 }

@@ -56,4 +56,22 @@ static inline bool arrays_grow(void *array, int64_t *capacity, int64_t n, size_t
     return true;
 }
 
+/* Gives `array` room for n elements, whose values are then undefined, and updates the variable
+ * `capacity`. False where memory ran out; the array is then NULL. */
+#define RESERVE(array, capacity, n)                                                                \
+    ((n) <= (capacity) || arrays_reserve(&(array), &(capacity), (n), sizeof *(array)))
+
+/* The function of RESERVE. array points to the pointer to the elements; size is that of an element.
+ */
+static inline bool arrays_reserve(void *array, int64_t *capacity, int64_t n, size_t size) {
+    const int64_t more = n + n / 8; /* the next array may be somewhat larger */
+    void *elements;
+    memcpy(&elements, array, sizeof elements);
+    free(elements);
+    elements = arrays_allocate(more, size);
+    memcpy(array, &elements, sizeof elements);
+    *capacity = elements ? more : 0;
+    return elements;
+}
+
 #endif

@@ -1,133 +1,156 @@
+/* How a margin is found. For each row near the island:
+ *
+ * 1. merge_row: the island's runs of each row within the radius are made longer on both sides, as
+ *    the disc is wide there, and are joined. Runs of a row, and joined ones, are in order.
+ * 2. add_without: the island's own pixels are left out.
+ *
+ * Cost: rows x radius x runs of a row; most islands have one run a row. */
 #include "measure/margins.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "common/arrays.h"
-
-/* Runs of one row, in the order of their first pixels; or of a margin. */
+/* Runs of one row, in the order of their first pixels, with room for all runs of the island; or of
+ * a margin. */
 struct run_list {
     struct run *runs;
     int64_t n, capacity;
 };
 
-/* Rows of runs [first[y - y_min], first[y - y_min + 1]) of an island. */
-struct row_index {
-    int64_t *first;
-    int32_t y_min, y_max;
+struct finding {
+    const struct run *island;
+    int64_t n_runs, width, height;
+    int64_t reach, half[MARGIN_MOST + 1]; /* half the width of the disc, by |dy| */
+    struct run_list row, spare;
+    struct arena *arena;
+    struct run_list margin;
 };
 
-static bool index_rows(const struct run *runs, int64_t n, struct row_index *rows) {
-    rows->y_min = runs[0].y;
-    rows->y_max = runs[n - 1].y;
-    rows->first = malloc(((size_t)(rows->y_max - rows->y_min) + 2) * sizeof *rows->first);
-    if (!rows->first)
-        return false;
-    int64_t i = 0;
-    for (int64_t y = rows->y_min; y <= (int64_t)rows->y_max + 1; y++) {
-        while (i < n && runs[i].y < y)
-            i++;
-        rows->first[y - rows->y_min] = i;
+/* --- one row --- */
+
+/* A run of the island, made longer by `more` pixels on both sides. */
+static struct run widened(const struct run *run, int64_t more, int64_t width) {
+    const int64_t x0 = run->x0 - more, x1 = run->x1 + more;
+    return (struct run){0, (int32_t)(x0 > 0 ? x0 : 0), (int32_t)(x1 < width ? x1 : width - 1)};
+}
+
+static bool touch(const struct run *a, const struct run *b) {
+    return a->x0 <= b->x1 + (int64_t)1 && b->x0 <= a->x1 + (int64_t)1;
+}
+
+/* Adds a run to `last`, which it touches. */
+static void join(struct run *last, const struct run *run) {
+    last->x0 = run->x0 < last->x0 ? run->x0 : last->x0;
+    last->x1 = run->x1 > last->x1 ? run->x1 : last->x1;
+}
+
+/* Adds a run behind the others of a list, or to the last one. */
+static void append(struct run_list *list, const struct run *run) {
+    if (list->n > 0 && touch(&list->runs[list->n - 1], run))
+        join(&list->runs[list->n - 1], run);
+    else
+        list->runs[list->n++] = *run;
+}
+
+/* Adds n runs of one row of the island to f->row. */
+static void merge_row(struct finding *f, const struct run *runs, int64_t n, int64_t more) {
+    const struct run_list from = f->row;
+    struct run_list to = {f->spare.runs, 0, 0};
+    struct run next = widened(&runs[0], more, f->width);
+    if (n == 1 && from.n == 1 && touch(&from.runs[0], &next)) {
+        join(&f->row.runs[0], &next);
+        return;
     }
-    return true;
-}
-
-static int compare_runs(const void *a, const void *b) {
-    const struct run *left = a, *right = b;
-    return (left->x0 > right->x0) - (left->x0 < right->x0);
-}
-
-/* Adds the runs of the island's row y + dy, each made longer by `more` pixels on both sides. */
-static bool widen_row(const struct run *runs, const struct row_index *rows, int64_t y, int64_t dy,
-                      int64_t more, int64_t width, struct run_list *row) {
-    if (y + dy < rows->y_min || y + dy > rows->y_max)
-        return true;
-    const int64_t *first = rows->first + (y + dy - rows->y_min);
-    if (first[0] >= first[1])
-        return true;
-    if (!GROW(row->runs, row->capacity, row->n + first[1] - first[0]))
-        return false;
-    for (int64_t i = first[0]; i < first[1]; i++) {
-        const int64_t x0 = runs[i].x0 - more, x1 = runs[i].x1 + more;
-        row->runs[row->n++] = (struct run){(int32_t)y, (int32_t)(x0 > 0 ? x0 : 0),
-                                           (int32_t)(x1 < width ? x1 : width - 1)};
+    for (int64_t i = 0, k = 0; i < from.n || k < n;) {
+        if (k >= n || (i < from.n && from.runs[i].x0 <= next.x0)) {
+            append(&to, &from.runs[i++]);
+            continue;
+        }
+        append(&to, &next);
+        if (++k < n)
+            next = widened(&runs[k], more, f->width);
     }
-    return true;
+    f->row = to;
+    f->spare = from;
 }
 
-/* Joins runs that overlap or touch. */
-static void join_runs(struct run_list *row) {
-    int64_t n = 0;
-    qsort(row->runs, (size_t)row->n, sizeof *row->runs, compare_runs);
-    for (int64_t i = 0; i < row->n; i++) {
-        const struct run run = row->runs[i];
-        if (n > 0 && run.x0 <= row->runs[n - 1].x1 + (int64_t)1)
-            row->runs[n - 1].x1 = run.x1 > row->runs[n - 1].x1 ? run.x1 : row->runs[n - 1].x1;
-        else
-            row->runs[n++] = run;
+/* Joins all that is within the radius of row y in f->row. first: the first run of the island that
+ * may be. */
+static void find_row(struct finding *f, int64_t y, int64_t first) {
+    f->row.n = 0;
+    for (int64_t i = first, end; i < f->n_runs && f->island[i].y <= y + f->reach; i = end) {
+        const int64_t dy = f->island[i].y - y;
+        for (end = i + 1; end < f->n_runs && f->island[end].y == f->island[i].y;)
+            end++;
+        merge_row(f, f->island + i, end - i, f->half[dy < 0 ? -dy : dy]);
     }
-    row->n = n;
 }
 
-static bool add_run(struct run_list *list, int64_t y, int64_t x0, int64_t x1) {
+/* --- the margin --- */
+
+static bool add_run(struct finding *f, int64_t y, int64_t x0, int64_t x1) {
+    struct run_list *m = &f->margin;
     if (x0 > x1)
         return true;
-    if (!GROW(list->runs, list->capacity, list->n + 1))
+    if (m->n == m->capacity) {
+        const int64_t more = 2 * m->capacity + 8;
+        m->runs =
+            arena_extend(f->arena, m->runs, (size_t)m->capacity, (size_t)more, sizeof *m->runs);
+        m->capacity = more;
+    }
+    if (!m->runs)
         return false;
-    list->runs[list->n++] = (struct run){(int32_t)y, (int32_t)x0, (int32_t)x1};
+    m->runs[m->n++] = (struct run){(int32_t)y, (int32_t)x0, (int32_t)x1};
     return true;
 }
 
-/* Adds a row without the island's own runs, each of which is within one of the row's. */
-static bool add_without(const struct run *island, int64_t n_island, const struct run_list *row,
-                        struct run_list *margin) {
-    int64_t k = 0;
+/* Adds f->row without the island's own runs in row y, each of which is within one of them; the
+ * island's runs from `own` on are in row y or above. */
+static bool add_without(struct finding *f, int64_t y, int64_t own) {
     bool ok = true;
-    for (int64_t i = 0; ok && i < row->n; i++) {
-        int64_t x = row->runs[i].x0;
-        for (; ok && k < n_island && island[k].x0 <= row->runs[i].x1; k++) {
-            ok = add_run(margin, row->runs[i].y, x, (int64_t)island[k].x0 - 1);
-            x = (int64_t)island[k].x1 + 1;
+    for (int64_t i = 0; ok && i < f->row.n; i++) {
+        const struct run *run = &f->row.runs[i];
+        int64_t x = run->x0;
+        for (; ok && own < f->n_runs && f->island[own].y == y && f->island[own].x0 <= run->x1;
+             own++) {
+            ok = add_run(f, y, x, (int64_t)f->island[own].x0 - 1);
+            x = (int64_t)f->island[own].x1 + 1;
         }
-        ok = ok && add_run(margin, row->runs[i].y, x, row->runs[i].x1);
+        ok = ok && add_run(f, y, x, run->x1);
     }
     return ok;
 }
 
-/* Adds the margin in row y. */
-static bool add_row(const struct run *runs, const struct row_index *rows, double radius,
-                    int64_t width, int64_t y, struct run_list *row, struct run_list *margin) {
-    const int64_t reach = (int64_t)radius;
-    row->n = 0;
-    for (int64_t dy = -reach; dy <= reach; dy++) {
-        const int64_t more = (int64_t)sqrt(radius * radius - (double)(dy * dy));
-        if (!widen_row(runs, rows, y, dy, more, width, row))
-            return false;
+/* Finds the margin in all rows. */
+static bool find_rows(struct finding *f) {
+    const int64_t low = f->island[0].y - f->reach, high = f->island[f->n_runs - 1].y + f->reach;
+    int64_t first = 0, own = 0;
+    bool ok = true;
+    for (int64_t y = low > 0 ? low : 0; ok && y <= high && y < f->height; y++) {
+        while (f->island[first].y < y - f->reach)
+            first++;
+        while (own < f->n_runs && f->island[own].y < y)
+            own++;
+        find_row(f, y, first);
+        ok = add_without(f, y, own);
     }
-    join_runs(row);
-    const bool has_island = y >= rows->y_min && y <= rows->y_max;
-    const int64_t first = has_island ? rows->first[y - rows->y_min] : 0;
-    const int64_t end = has_island ? rows->first[y - rows->y_min + 1] : 0;
-    return add_without(runs + first, end - first, row, margin);
+    return ok;
 }
 
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
                  int64_t height, struct arena *arena, struct margin *margin) {
-    struct row_index rows;
-    struct run_list row = {0}, list = {0};
+    struct finding f = {
+        .island = island, .n_runs = n_runs, .width = width, .height = height, .arena = arena};
     radius = radius < MARGIN_MOST ? radius : MARGIN_MOST;
-    bool ok = index_rows(island, n_runs, &rows);
-    for (int64_t y = rows.y_min - (int64_t)radius; ok && y <= rows.y_max + (int64_t)radius; y++)
-        if (y >= 0 && y < height)
-            ok = add_row(island, &rows, radius, width, y, &row, &list);
-    *margin = (struct margin){ok ? arena_take(arena, (size_t)list.n, sizeof *margin->runs) : NULL,
-                              list.n, 0};
-    for (int64_t i = 0; margin->runs && i < list.n; i++) {
-        margin->runs[i] = list.runs[i];
-        margin->n_pixels += run_length(&list.runs[i]);
-    }
-    free(list.runs);
-    free(rows.first);
-    free(row.runs);
-    return margin->runs;
+    f.reach = (int64_t)radius;
+    for (int64_t dy = 0; dy <= f.reach; dy++)
+        f.half[dy] = (int64_t)sqrt(radius * radius - (double)(dy * dy));
+    f.row.runs = arena_take(arena, (size_t)n_runs, sizeof *f.row.runs);
+    f.spare.runs = arena_take(arena, (size_t)n_runs, sizeof *f.spare.runs);
+    *margin = (struct margin){0};
+    if (!f.row.runs || !f.spare.runs || !find_rows(&f))
+        return false;
+    *margin = (struct margin){f.margin.runs, f.margin.n, 0};
+    for (int64_t i = 0; i < margin->n_runs; i++)
+        margin->n_pixels += run_length(&margin->runs[i]);
+    return true;
 }

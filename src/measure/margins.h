@@ -16,7 +16,7 @@ struct margin {
 
 /* Margins are no wider, in pixels: around a larger beam, which would be a mistake in a header, a
  * disc has more pixels than a fit may have (backend/fit.h). */
-static const double MARGIN_MOST = 144;
+enum { MARGIN_MOST = 144 };
 
 /* Finds the runs of a margin, in an image of width x height; they are in the arena. Pixels are
  * within it if dx^2 + dy^2 <= radius^2. */
