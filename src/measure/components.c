@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/moments.h"
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
+#include "measure/component_pixels.h"
 #include "measure/flux_check.h"
 #include "measure/grouped.h"
 
@@ -378,108 +378,9 @@ static struct sources sources_of(const struct batch *b, const struct item *item)
                               : (struct sources){item->deblended.source_of, item->deblended.n};
 }
 
-/* Extends a source by pixel i of the island. */
-static void add_extent(const struct item *item, int64_t i, struct component *c) {
-    const struct island_pixels *pixels = &item->pixels, *detected = &item->detected;
-    const int32_t x = pixels->x[i], y = pixels->y[i];
-    const double above = island_above(pixels, i);
-    struct island *p = &c->pixels;
-    if (p->n_pixels++ == 0) {
-        p->x_min = p->x_max = x;
-        p->y_min = y;
-        c->least = c->most = above;
-        c->snr = 0;
-    }
-    c->snr = fmax(c->snr, island_above(detected, i) / detected->rms[i]);
-    c->least = fmin(c->least, above);
-    c->most = fmax(c->most, above);
-    p->x_min = x < p->x_min ? x : p->x_min;
-    p->x_max = x > p->x_max ? x : p->x_max;
-    p->y_max = y;
-    if (p->n_pixels == 1 || island_above(detected, i) > island_above(detected, c->highest)) {
-        p->peak = pixels->value[i];
-        p->x_peak = x;
-        p->y_peak = y;
-        c->highest = i;
-    }
-}
-
-/* Adds a pixel's value - background to the moments. */
-static void add_moments(const struct island_pixels *pixels, int64_t i, struct component *c) {
-    struct island *p = &c->pixels;
-    const double above = island_above(pixels, i), per_unit = ldexp(1, -p->unit);
-    const int64_t x = (int64_t)pixels->x[i] - p->x_min, y = pixels->y[i] - p->y_min;
-    if (p->small)
-        moments_add_small_local_row(p, &above, 1, x, y, per_unit);
-    else
-        moments_add_local_row(p, &above, 1, x, y, per_unit);
-}
-
 /* The noise at pixel i of an island, in the measured image. */
 static struct noise_at noise_of_pixel(const struct item *item, int64_t i) {
     return (struct noise_at){item->pixels.background[i], item->pixels.rms[i]};
-}
-
-/* Measures the pixels of n sources. source_of: the source of each pixel; NULL: all belong to the
- * only one. */
-static void measure_pixels(const struct item *item, const int32_t *source_of, int64_t n,
-                           struct component *components) {
-    const struct island_pixels *pixels = &item->pixels;
-    for (int64_t i = 0; i < pixels->n; i++)
-        add_extent(item, i, &components[source_of ? source_of[i] : 0]);
-    for (int64_t k = 0; k < n; k++) {
-        struct component *c = &components[k];
-        if (c->pixels.n_pixels == 0)
-            continue;
-        c->noise = noise_of_pixel(item, c->highest);
-        c->pixels.unit = moments_local_unit(&c->pixels, fmax(c->most, -c->least));
-        c->pixels.small = c->least >= 0 && moments_are_small_locally(&c->pixels);
-    }
-    for (int64_t i = 0; i < pixels->n; i++)
-        add_moments(pixels, i, &components[source_of ? source_of[i] : 0]);
-}
-
-/* Sums values without subtracting a background, as a search with one noise does. The unit follows
- * from the threshold or the lowest value, whichever is lower: values of another image may be below
- * the threshold. */
-static void sum_values(const struct batch *b, const struct item *item, struct island *island) {
-    const struct component_setting *d = b->setting;
-    const struct island_pixels *p = &item->pixels;
-    struct island highest = *island; /* its peak: the highest value */
-    float lowest = thresholds_of(d->measure->noise, false, d->detection).island;
-    for (int64_t i = 0; i < p->n; i++) {
-        lowest = fminf(lowest, p->value[i]);
-        highest.peak = fmaxf(highest.peak, p->value[i]);
-    }
-    island->unit = highest.unit = moments_unit(&highest, lowest);
-    island->small = moments_are_small(&highest, lowest);
-    const double per_unit = ldexp(1, -island->unit);
-    for (int64_t i = 0; i < p->n; i++) {
-        const int64_t x = (int64_t)p->x[i] - island->x_min, y = (int64_t)p->y[i] - island->y_min;
-        if (island->small)
-            moments_add_small_row(island, &p->value[i], 1, x, y, per_unit);
-        else
-            moments_add_row(island, &p->value[i], 1, x, y, per_unit);
-    }
-}
-
-/* Whether the noise is one for all pixels that are measured. */
-static bool is_one_noise(const struct batch *b) {
-    const struct run_source *from = b->setting->measure;
-    return !from->noise->nodes && !noise_sources_exist(&from->user);
-}
-
-/* Sets peak and moments of an island which the detection could not measure: it has maps of the
- * noise, or another image is measured. */
-static void complete_island(const struct batch *b, const struct item *item, struct island *island) {
-    struct component whole = {.pixels = {.edge = island->edge}};
-    measure_pixels(item, NULL, 1, &whole);
-    *island = whole.pixels;
-    if (!is_one_noise(b))
-        return;
-    memset(island->low, 0, sizeof island->low);
-    memset(island->high, 0, sizeof island->high);
-    sum_values(b, item, island);
 }
 
 /* The indices of the next Gaussian and the next composite in the components. */
@@ -532,7 +433,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
     if (has_two_images(b) || noise_sources_exist(&b->setting->measure->user))
-        complete_island(b, item, whole);
+        component_pixels_complete(b->setting, &item->pixels, &item->detected, whole);
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
                                            .highest = highest,
@@ -549,7 +450,8 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
-        measure_pixels(item, sources.source_of, sources.n, components);
+        component_pixels_measure(&item->pixels, &item->detected, sources.source_of, sources.n,
+                                 components);
     if (b->components->source_of_pixel)
         keep_sources(b, item, sources.source_of);
     return true;
