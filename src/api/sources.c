@@ -84,18 +84,18 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
 }
 
 static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
+    struct batches *batches = components_begin(&m->setting, m->segments, m->threads);
+    enum srcfind_status status = batches ? SRCFIND_OK : error_memory(error, "measuring sources");
     for (int64_t first, end = m->segments->n; status == SRCFIND_OK && end > 0; end = first) {
-        struct components components;
-        first = components_batch_first(&m->setting, m->segments, end);
-        status =
-            components_find(&m->setting, m->segments, first, end, m->threads, &components, error);
+        const struct components *components;
+        first = end;
+        status = components_find(batches, &first, &components, error);
         if (status == SRCFIND_OK)
-            status = add_block(m, &components, first, end, error);
-        components_clear(&components);
+            status = add_block(m, components, first, end, error);
         if (!m->keeps_islands)
             segments_keep(m->segments, first);
     }
+    components_end(batches);
     return status;
 }
 

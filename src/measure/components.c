@@ -1,7 +1,7 @@
 /* How islands become components. A batch of islands (components_batch_first) is worked through in
  * loops over its islands, by all threads:
  *
- * 1. find_margin: with a fit, the runs of the margin around each island. read_pixels then reads
+ * 1. begin_island: with a fit, the runs of the margin around each island. read_pixels then reads
  *    islands and margins in one pass; with --detect-on once from each image.
  * 2. divide_island: deblend divides each island at saddles; each peak is a source.
  * 3. make_first_fit, make_jobs, run_jobs: island_fit makes a job of each part of an island. Parts
@@ -16,8 +16,11 @@
  * batches and threads change no bit. Results of an island are in an arena that one share of the
  * islands uses.
  *
+ * Counts and places: what a batch has of pixels, jobs and components is counted in shares, and
+ * placed in arrays (place), in the order of the islands.
+ *
  * Cost: a batch has at most 16384 islands and 2^21 pixels, boxes with margins counted, unless one
- * island has more. */
+ * island has more. The batches of an image use the same memory, one after another. */
 #include "measure/components.h"
 
 #include <stdlib.h>
@@ -35,11 +38,25 @@ enum {
     BATCH_PIXELS = 1 << 21 /* most pixels of a batch, with margins; one island may have more */
 };
 
-/* The first of an island's pixels, jobs and components, in the arrays of the batch. */
-struct firsts {
-    int64_t inside, margin; /* in run_pixels */
-    int64_t job, pixel;     /* of the fit */
-    int64_t component, gaussian, composite;
+/* What the arrays of a batch have of its islands: pixels of islands and of margins; jobs and pixels
+ * of fits, of islands with one part and with several; and the components. */
+enum part {
+    INSIDE,
+    MARGIN,
+    JOBS,
+    FIT_PIXELS,
+    LARGE_JOBS,
+    LARGE_FIT_PIXELS,
+    COMPONENTS,
+    GAUSSIANS,
+    COMPOSITES,
+    OF_COMPOSITES, /* their Gaussians */
+    PARTS
+};
+
+/* Of each part, a number of elements, or the index of the first one. */
+struct counts {
+    int64_t of[PARTS];
 };
 
 /* An island of the batch. */
@@ -54,34 +71,49 @@ struct item {
     struct fitted_sources fitted;
     struct grouped_sources grouped;
     struct margin margin; /* empty without a fit */
-    struct firsts first;
+    struct counts first;  /* in the arrays of the batch */
 };
 
-/* The jobs of the islands that are due. */
+/* The jobs of the islands that are due: those of islands with several parts are the first ones. */
 struct batch_jobs {
     struct fit_job *job;
     struct fit_pixel *pixels;
-    int64_t n, n_large, n_pixels; /* n_large: jobs of islands with several */
+    int64_t capacity, pixels_capacity;
 };
 
 /* Pixels of the islands, then those of the margins. */
 struct batch_pixels {
-    int64_t n_inside; /* pixels of the islands */
     struct run_pixels measured;
     struct run_pixels detected; /* the same, where islands were found in other pixels */
+    struct run_set *sets;
+    int64_t sets_capacity;
 };
 
-struct batch {
-    bool (*work)(struct batch *batch, struct item *item, int64_t island); /* of for_each_island */
+/* The capacities of the arrays of the components. */
+struct capacities {
+    int64_t component, gaussian, composite, source_of_pixel;
+};
+
+struct batches {
     const struct component_setting *setting;
     const struct segments *segments;
     struct threads *threads;
-    int64_t first, n; /* islands */
+    /* The batch: islands [first, first + n). */
+    int64_t first, n;
     struct item *items;
-    struct arena *arenas; /* of each share of the islands */
+    struct arena *arenas;   /* of each share of the islands */
+    struct counts *shares;  /* what each share has, or the first that it has */
+    struct counts total;    /* what the batch has */
+    struct arena_pool pool; /* of the arenas */
     struct batch_pixels read;
     struct batch_jobs jobs;
-    struct components *components;
+    struct components components;
+    struct capacities capacities;
+    /* The loop over islands: what it does, or counts in which parts. */
+    bool (*work)(struct batches *batch, struct item *item, int64_t island);
+    void (*count)(const struct batches *batch, const struct item *item, int64_t island,
+                  int64_t *counts);
+    enum part from, to;
     /* Of the loop that failed; SRCFIND_OK after a failure: memory ran out. */
     enum srcfind_status status;
     const char *doing; /* for error_memory */
@@ -90,30 +122,87 @@ struct batch {
 
 /* --- loops over islands --- */
 
+/* The islands of a share, as indices in the batch. */
+static int64_t share_first(int share) {
+    return (int64_t)share * ISLANDS_A_SHARE;
+}
+
+static int64_t share_end(const struct batches *b, int share) {
+    const int64_t end = share_first(share) + ISLANDS_A_SHARE;
+    return end < b->n ? end : b->n;
+}
+
+static int count_shares(int64_t n_islands) {
+    return (int)((n_islands + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
+}
+
+/* The arena of an island; one share of the islands uses it. */
+static struct arena *arena_of(const struct batches *b, const struct item *item) {
+    return &b->arenas[(item - b->items) / ISLANDS_A_SHARE];
+}
+
 static enum srcfind_status work_on_share(void *context, int share, struct error *error) {
-    struct batch *b = context;
-    const int64_t first = (int64_t)share * ISLANDS_A_SHARE;
-    const int64_t end = first + ISLANDS_A_SHARE < b->n ? first + ISLANDS_A_SHARE : b->n;
-    for (int64_t i = first; i < end; i++)
+    struct batches *b = context;
+    for (int64_t i = share_first(share); i < share_end(b, share); i++)
         if (!b->work(b, &b->items[i], b->first + i))
             return error_memory(error, b->doing);
     return SRCFIND_OK;
 }
 
-/* The arena of an island; one share of the islands uses it. */
-static struct arena *arena_of(const struct batch *b, const struct item *item) {
-    return &b->arenas[(item - b->items) / ISLANDS_A_SHARE];
-}
-
-static int count_shares(const struct batch *b) {
-    return (int)((b->n + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
-}
-
 /* Calls `work` for all islands of the batch. */
-static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct item *, int64_t)) {
+static bool for_each_island(struct batches *b,
+                            bool (*work)(struct batches *, struct item *, int64_t)) {
     b->work = work;
-    b->status = threads_try(b->threads, count_shares(b), work_on_share, b, b->error);
+    b->status = threads_try(b->threads, count_shares(b->n), work_on_share, b, b->error);
     return b->status == SRCFIND_OK;
+}
+
+/* Counts what a share has. */
+static void count_share(void *context, int share) {
+    const struct batches *b = context;
+    struct counts all = {{0}};
+    for (int64_t i = share_first(share); i < share_end(b, share); i++) {
+        struct counts own = {{0}};
+        b->count(b, &b->items[i], b->first + i, own.of);
+        for (int k = b->from; k <= (int)b->to; k++)
+            all.of[k] += own.of[k];
+    }
+    b->shares[share] = all;
+}
+
+/* Sets where the islands of a share begin. */
+static void place_share(void *context, int share) {
+    const struct batches *b = context;
+    struct counts at = b->shares[share];
+    for (int64_t i = share_first(share); i < share_end(b, share); i++) {
+        struct item *item = &b->items[i];
+        struct counts own = {{0}};
+        b->count(b, item, b->first + i, own.of);
+        for (int k = b->from; k <= (int)b->to; k++) {
+            item->first.of[k] = at.of[k];
+            at.of[k] += own.of[k];
+        }
+    }
+}
+
+/* Sets the first of each island's elements of the parts from ... to, and their totals. `count`
+ * counts those of an island. */
+static void place(struct batches *b, enum part from, enum part to,
+                  void (*count)(const struct batches *, const struct item *, int64_t, int64_t *)) {
+    const int n = count_shares(b->n);
+    b->from = from;
+    b->to = to;
+    b->count = count;
+    threads_run(b->threads, n, count_share, b);
+    for (int k = from; k <= (int)to; k++) {
+        b->total.of[k] = 0;
+        for (int share = 0; share < n; share++) {
+            const int64_t own = b->shares[share].of[k];
+            b->shares[share].of[k] = b->total.of[k];
+            b->total.of[k] += own;
+        }
+    }
+    threads_run(b->threads, n, place_share, b);
 }
 
 /* --- reading --- */
@@ -139,9 +228,13 @@ static double margin_of(const struct fit_frame *frame, const struct island *isla
     return has_room || island->n_pixels > FIT_MOST_PIXELS ? wide : fmin(narrow, MARGIN_MOST);
 }
 
-static bool find_margin(struct batch *b, struct item *item, int64_t island) {
+/* Begins with an island: finds its margin, if it is to be fitted. */
+static bool begin_island(struct batches *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
     const struct component_setting *d = b->setting;
+    *item = (struct item){0};
+    if (!d->fitter)
+        return true;
     const struct pixel_source *source = d->measure->source;
     item->frame = frame_at(d, &s->islands[island]);
     return margin_find(s->runs + s->first_run[island],
@@ -150,64 +243,65 @@ static bool find_margin(struct batch *b, struct item *item, int64_t island) {
                        arena_of(b, item), &item->margin);
 }
 
-/* Makes the sets of runs of islands and margins, and sets where their pixels begin. Returns the
- * number of pixels. */
-static int64_t make_sets(struct batch *b, struct run_set *sets) {
-    const struct segments *s = b->segments;
-    int64_t n_pixels = 0;
-    for (int64_t i = 0; i < b->n; i++) {
-        const int64_t island = b->first + i, first_run = s->first_run[island];
-        b->items[i].first.inside = n_pixels;
-        sets[i] =
-            (struct run_set){s->runs + first_run, s->first_run[island + 1] - first_run, n_pixels};
-        n_pixels += s->islands[island].n_pixels;
-    }
-    b->read.n_inside = n_pixels;
-    for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first.margin = n_pixels;
-        sets[b->n + i] =
-            (struct run_set){b->items[i].margin.runs, b->items[i].margin.n_runs, n_pixels};
-        n_pixels += b->items[i].margin.n_pixels;
-    }
-    return n_pixels;
+static void count_pixels(const struct batches *b, const struct item *item, int64_t island,
+                         int64_t *counts) {
+    counts[INSIDE] = b->segments->islands[island].n_pixels;
+    counts[MARGIN] = item->margin.n_pixels;
 }
 
-static bool has_two_images(const struct batch *b) {
+/* Makes the sets of runs of an island and its margin. */
+static bool make_sets(struct batches *b, struct item *item, int64_t island) {
+    const struct segments *s = b->segments;
+    const int64_t i = island - b->first, first_run = s->first_run[island];
+    item->first.of[MARGIN] += b->total.of[INSIDE];
+    b->read.sets[i] = (struct run_set){s->runs + first_run, s->first_run[island + 1] - first_run,
+                                       item->first.of[INSIDE]};
+    b->read.sets[b->n + i] =
+        (struct run_set){item->margin.runs, item->margin.n_runs, item->first.of[MARGIN]};
+    return true;
+}
+
+static bool has_two_images(const struct batches *b) {
     return b->setting->detect != b->setting->measure;
 }
 
+static enum srcfind_status read_from(const struct run_source *from, const struct batches *b,
+                                     struct run_pixels *pixels) {
+    return run_pixels_read(from, b->read.sets, 2 * b->n, b->total.of[INSIDE] + b->total.of[MARGIN],
+                           b->threads, pixels, b->error);
+}
+
 /* Reads the pixels of the batch. False on an error. */
-static bool read_pixels(struct batch *b) {
-    struct run_set *sets = malloc(2 * (size_t)b->n * sizeof *sets);
-    if (!sets)
+static bool read_pixels(struct batches *b) {
+    struct batch_pixels *read = &b->read;
+    if (!RESERVE(read->sets, read->sets_capacity, 2 * b->n))
         return false;
-    const int64_t n_pixels = make_sets(b, sets);
-    b->status = run_pixels_read(b->setting->measure, sets, 2 * b->n, n_pixels, b->threads,
-                                &b->read.measured, b->error);
+    place(b, INSIDE, MARGIN, count_pixels);
+    if (!for_each_island(b, make_sets))
+        return false;
+    b->status = read_from(b->setting->measure, b, &read->measured);
     if (b->status == SRCFIND_OK && has_two_images(b))
-        b->status = run_pixels_read(b->setting->detect, sets, 2 * b->n, n_pixels, b->threads,
-                                    &b->read.detected, b->error);
-    free(sets);
+        b->status = read_from(b->setting->detect, b, &read->detected);
     return b->status == SRCFIND_OK;
 }
 
 /* The pixels of the detection image. */
-static const struct run_pixels *detected_pixels(const struct batch *b) {
+static const struct run_pixels *detected_pixels(const struct batches *b) {
     return has_two_images(b) ? &b->read.detected : &b->read.measured;
 }
 
 /* The pixels of an island among the pixels of its batch. */
 static struct island_pixels pixels_of(const struct item *item, const struct run_pixels *read) {
     struct island_pixels pixels = item->pixels;
-    pixels.value = read->value + item->first.inside;
-    pixels.background = read->background + item->first.inside;
-    pixels.rms = read->rms + item->first.inside;
+    pixels.value = read->value + item->first.of[INSIDE];
+    pixels.background = read->background + item->first.of[INSIDE];
+    pixels.rms = read->rms + item->first.of[INSIDE];
     return pixels;
 }
 
 /* --- dividing --- */
 
-static bool divide_island(struct batch *b, struct item *item, int64_t island) {
+static bool divide_island(struct batches *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
     const struct component_setting *d = b->setting;
     struct island_pixels *p = &item->pixels;
@@ -231,21 +325,21 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
 /* --- fitting --- */
 
 /* Makes the fit of an island, from the peaks of `start`. */
-static bool start_fit(struct batch *b, struct item *item, const struct deblended *start) {
+static bool start_fit(struct batches *b, struct item *item, const struct deblended *start) {
     const struct margin_pixels margin = {&item->margin, &b->read.measured, detected_pixels(b),
-                                         item->first.margin};
+                                         item->first.of[MARGIN]};
     item->is_due = true;
     return island_fit_make(&item->fit, &item->pixels, start, &margin, b->setting->detection->island,
                            arena_of(b, item));
 }
 
-static bool make_first_fit(struct batch *b, struct item *item, int64_t island) {
+static bool make_first_fit(struct batches *b, struct item *item, int64_t island) {
     (void)island;
     return start_fit(b, item, &item->deblended);
 }
 
 /* Makes the second fit of an island whose first fit made flux out of nothing. */
-static bool make_second_fit(struct batch *b, struct item *item, int64_t island) {
+static bool make_second_fit(struct batches *b, struct item *item, int64_t island) {
     double widest;
     (void)island;
     if (!item->is_due)
@@ -258,23 +352,46 @@ static bool make_second_fit(struct batch *b, struct item *item, int64_t island) 
     return true;
 }
 
-static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
+static void count_jobs(const struct batches *b, const struct item *item, int64_t island,
+                       int64_t *counts) {
+    const struct island_fit *fit = &item->fit;
+    (void)b;
+    (void)island;
+    if (!item->is_due)
+        return;
+    counts[fit->parts.n > 1 ? LARGE_JOBS : JOBS] = fit->parts.n;
+    counts[fit->parts.n > 1 ? LARGE_FIT_PIXELS : FIT_PIXELS] = fit->n_pixels;
+}
+
+/* The jobs of an island that is due. */
+static struct fit_job *jobs_of(const struct batches *b, const struct item *item) {
+    return b->jobs.job + (item->fit.parts.n > 1 ? item->first.of[LARGE_JOBS]
+                                                : b->total.of[LARGE_JOBS] + item->first.of[JOBS]);
+}
+
+/* The index of their first pixel. */
+static int64_t first_fit_pixel(const struct batches *b, const struct item *item) {
+    return item->fit.parts.n > 1 ? item->first.of[LARGE_FIT_PIXELS]
+                                 : b->total.of[LARGE_FIT_PIXELS] + item->first.of[FIT_PIXELS];
+}
+
+static bool make_jobs(struct batches *b, struct item *item, int64_t island) {
     (void)island;
     if (item->is_due)
-        island_fit_make_jobs(&item->fit, &item->frame, item->first.pixel, b->jobs.pixels,
-                             b->jobs.job + item->first.job);
+        island_fit_make_jobs(&item->fit, &item->frame, first_fit_pixel(b, item), b->jobs.pixels,
+                             jobs_of(b, item));
     return true;
 }
 
 /* Whether the image may cut an island off, so that its Gaussians have flux outside of the pixels:
  * it is at the edge, or more than a tenth of its margin is blank. */
-static bool is_cut(const struct batch *b, const struct item *item, int64_t island) {
+static bool is_cut(const struct batches *b, const struct item *item, int64_t island) {
     const struct island *whole = &b->segments->islands[island];
     const struct pixel_source *image = b->setting->measure->source;
     const int64_t n = item->margin.n_pixels;
     int64_t n_blank = 0;
     for (int64_t i = 0; whole->edge && i < n; i++)
-        n_blank += !isfinite(b->read.measured.value[item->first.margin + i]);
+        n_blank += !isfinite(b->read.measured.value[item->first.of[MARGIN] + i]);
     const bool at_edge = whole->x_min == 0 || whole->y_min == 0 ||
                          whole->x_max == image->width - 1 || whole->y_max == image->height - 1;
     return at_edge || 10 * n_blank > n;
@@ -282,13 +399,13 @@ static bool is_cut(const struct batch *b, const struct item *item, int64_t islan
 
 /* Takes the results of an island. If its Gaussians do not describe it, it stays due; after the
  * second fit its sources are then not fitted. */
-static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
+static bool finish_fit(struct batches *b, struct item *item, int64_t island) {
     const struct component_setting *d = b->setting;
     const struct flux_check check = {d->detection->threshold, d->detection->island, d->correlated};
     const double rms = item->pixels.rms[item->deblended.peak[0]];
     const struct group_rule rule = {d->group_tolerance,
                                     d->group_tolerance * d->detection->island * rms};
-    struct fit_job *jobs = b->jobs.job + item->first.job;
+    struct fit_job *jobs = jobs_of(b, item);
     if (!item->is_due)
         return true;
     const bool is_changed = flux_check_drop_unsupported(&item->fit, &item->frame, jobs);
@@ -304,62 +421,44 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
                                 arena_of(b, item), &item->grouped);
 }
 
-/* Gives each island that is due its jobs. Jobs of islands with several parts come first. */
-static bool allocate_jobs(struct batch *b) {
-    int64_t at = 0;
-    free(b->jobs.job);
-    free(b->jobs.pixels);
-    b->jobs.n_pixels = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < b->n; i++) {
-            struct item *item = &b->items[i];
-            if (!item->is_due || (item->fit.parts.n > 1) != (pass == 0))
-                continue;
-            item->first.job = at;
-            item->first.pixel = b->jobs.n_pixels;
-            at += item->fit.parts.n;
-            b->jobs.n_pixels += item->fit.n_pixels;
-        }
-        b->jobs.n_large = pass == 0 ? at : b->jobs.n_large;
-    }
-    b->jobs.n = at;
-    b->jobs.job = arrays_allocate(b->jobs.n, sizeof *b->jobs.job);
-    b->jobs.pixels = arrays_allocate(b->jobs.n_pixels, sizeof *b->jobs.pixels);
-    return b->jobs.job && b->jobs.pixels;
+/* Fits the parts of the islands that have several. False on an error. */
+static bool run_large_jobs(struct batches *b) {
+    const int64_t n_jobs = b->total.of[LARGE_JOBS];
+    struct grouped_island *large = arrays_allocate(n_jobs, sizeof *large);
+    int64_t n = 0;
+    for (int64_t i = 0; large && n_jobs > 0 && i < b->n; i++)
+        if (b->items[i].is_due && b->items[i].fit.parts.n > 1)
+            large[n++] = (struct grouped_island){&b->items[i].fit, jobs_of(b, &b->items[i])};
+    if (large && n > 0)
+        b->status = sweeps_run(large, n, b->jobs.pixels, b->setting->fitter, b->threads, b->error);
+    free(large);
+    return large && b->status == SRCFIND_OK;
 }
 
 /* Fits the islands that are due: islands with several parts, and then all others at once. False on
  * an error. */
-static bool run_jobs(struct batch *b) {
+static bool run_jobs(struct batches *b) {
     const struct fitter *f = b->setting->fitter;
-    struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
-    int64_t n = 0;
-    for (int64_t i = 0; grouped && i < b->n; i++)
-        if (b->items[i].is_due && b->items[i].fit.parts.n > 1)
-            grouped[n++] =
-                (struct grouped_island){&b->items[i].fit, b->jobs.job + b->items[i].first.job};
-    if (!grouped)
+    if (!run_large_jobs(b))
         return false;
-    if (n > 0)
-        b->status = sweeps_run(grouped, n, b->jobs.pixels, f, b->threads, b->error);
-    if (b->status == SRCFIND_OK)
-        b->status = f->fit(f->context, b->jobs.pixels, b->jobs.job + b->jobs.n_large,
-                           b->jobs.n - b->jobs.n_large, b->threads, b->error);
-    free(grouped);
+    b->status = f->fit(f->context, b->jobs.pixels, b->jobs.job + b->total.of[LARGE_JOBS],
+                       b->total.of[JOBS], b->threads, b->error);
     return b->status == SRCFIND_OK;
 }
 
 /* Fits the islands that are due, if any. False on an error. */
-static bool fit_due(struct batch *b) {
-    bool is_any = false;
-    for (int64_t i = 0; i < b->n; i++)
-        is_any = is_any || b->items[i].is_due;
-    return !is_any || (allocate_jobs(b) && for_each_island(b, make_jobs) && run_jobs(b) &&
-                       for_each_island(b, finish_fit));
+static bool fit_due(struct batches *b) {
+    struct batch_jobs *jobs = &b->jobs;
+    const int64_t *n = b->total.of;
+    place(b, JOBS, LARGE_FIT_PIXELS, count_jobs);
+    return n[JOBS] + n[LARGE_JOBS] == 0 ||
+           (RESERVE(jobs->job, jobs->capacity, n[JOBS] + n[LARGE_JOBS]) &&
+            RESERVE(jobs->pixels, jobs->pixels_capacity, n[FIT_PIXELS] + n[LARGE_FIT_PIXELS]) &&
+            for_each_island(b, make_jobs) && run_jobs(b) && for_each_island(b, finish_fit));
 }
 
 /* False on an error. */
-static bool fit_islands(struct batch *b) {
+static bool fit_islands(struct batches *b) {
     b->doing = "fitting sources";
     return for_each_island(b, make_first_fit) && fit_due(b) &&
            for_each_island(b, make_second_fit) && fit_due(b);
@@ -373,7 +472,7 @@ struct sources {
     int64_t n;
 };
 
-static struct sources sources_of(const struct batch *b, const struct item *item) {
+static struct sources sources_of(const struct batches *b, const struct item *item) {
     return b->setting->fitter ? (struct sources){item->fitted.source_of, item->grouped.n}
                               : (struct sources){item->deblended.source_of, item->deblended.n};
 }
@@ -389,11 +488,11 @@ struct next_fits {
 };
 
 /* Copies the Gaussians and the composite of source k of an island to component `index`. */
-static void add_fit(const struct batch *b, const struct item *item, int64_t k, int64_t index,
+static void add_fit(const struct batches *b, const struct item *item, int64_t k, int64_t index,
                     struct next_fits *next) {
     static const struct fit_errors no_errors = {0};
     const struct grouped_source *source = &item->grouped.source[k];
-    struct component *c = &b->components->component[index];
+    struct component *c = &b->components.component[index];
     c->residual_rms = item->fitted.residual_rms;
     c->first_gaussian = next->gaussian;
     for (int64_t i = 0; i < source->n; i++) {
@@ -402,7 +501,7 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
         c->pix_snr = i == 0 ? f->pix_snr : fmax(c->pix_snr, f->pix_snr);
         if (!f->is_fitted)
             return;
-        b->components->gaussian[next->gaussian++] =
+        b->components.gaussian[next->gaussian++] =
             (struct component_gaussian){f->gaussian,
                                         f->has_beam_shape,
                                         f->lost,
@@ -414,22 +513,22 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
     }
     if (!source->composite)
         return;
-    struct composite *composite = &b->components->composite[next->composite++];
+    struct composite *composite = &b->components.composite[next->composite++];
     *composite = *source->composite;
     c->composite = composite;
 }
 
-static void keep_sources(struct batch *b, const struct item *item, const int32_t *source_of) {
-    int32_t *kept = b->components->source_of_pixel + item->first.inside;
+static void keep_sources(struct batches *b, const struct item *item, const int32_t *source_of) {
+    int32_t *kept = b->components.source_of_pixel + item->first.of[INSIDE];
     for (int64_t i = 0; i < item->pixels.n; i++)
-        kept[i] = (int32_t)item->first.component + source_of[i];
+        kept[i] = (int32_t)item->first.of[COMPONENTS] + source_of[i];
 }
 
-static bool make_components(struct batch *b, struct item *item, int64_t island) {
+static bool make_components(struct batches *b, struct item *item, int64_t island) {
     const struct sources sources = sources_of(b, item);
     struct island *whole = &b->segments->islands[island];
-    struct component *components = b->components->component + item->first.component;
-    struct next_fits next = {item->first.gaussian, item->first.composite};
+    struct component *components = b->components.component + item->first.of[COMPONENTS];
+    struct next_fits next = {item->first.of[GAUSSIANS], item->first.of[COMPOSITES]};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
     if (has_two_images(b) || noise_sources_exist(&b->setting->measure->user))
@@ -445,114 +544,129 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .pix_snr = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->setting->fitter)
-            add_fit(b, item, k, item->first.component + k, &next);
+            add_fit(b, item, k, item->first.of[COMPONENTS] + k, &next);
     }
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
         component_pixels_measure(&item->pixels, &item->detected, sources.source_of, sources.n,
                                  components);
-    if (b->components->source_of_pixel)
+    if (b->components.source_of_pixel)
         keep_sources(b, item, sources.source_of);
     return true;
 }
 
-/* Counts the Gaussians and composites of an island. */
-static void count_fits(struct item *item, struct components *all) {
-    item->first.gaussian = all->n_gaussians;
-    item->first.composite = all->n_composites;
+static void count_components(const struct batches *b, const struct item *item, int64_t island,
+                             int64_t *counts) {
+    (void)island;
+    counts[COMPONENTS] = sources_of(b, item).n;
     for (int64_t k = 0; k < item->fitted.n; k++)
-        all->n_gaussians += item->fitted.source[k].is_fitted;
+        counts[GAUSSIANS] += item->fitted.source[k].is_fitted;
     for (int64_t k = 0; k < item->grouped.n; k++) {
         const struct grouped_source *source = &item->grouped.source[k];
-        all->n_composites += source->composite != NULL;
-        all->n_of_composites += source->composite ? source->n : 0;
+        counts[COMPOSITES] += source->composite != NULL;
+        counts[OF_COMPOSITES] += source->composite ? source->n : 0;
     }
 }
 
-static bool allocate_components(struct batch *b) {
-    struct components *all = b->components;
-    for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first.component = all->n;
-        all->n += sources_of(b, &b->items[i]).n;
-        count_fits(&b->items[i], all);
-    }
-    all->component = arrays_allocate(all->n, sizeof *all->component);
-    all->gaussian = arrays_allocate(all->n_gaussians, sizeof *all->gaussian);
-    all->composite = arrays_allocate(all->n_composites, sizeof *all->composite);
-    if (b->setting->keeps_sources)
-        all->source_of_pixel = malloc((size_t)b->read.n_inside * sizeof *all->source_of_pixel + 1);
-    return all->component && all->gaussian && all->composite &&
-           (all->source_of_pixel || !b->setting->keeps_sources);
+static bool allocate_components(struct batches *b) {
+    struct components *all = &b->components;
+    struct capacities *most = &b->capacities;
+    place(b, COMPONENTS, OF_COMPOSITES, count_components);
+    all->n = b->total.of[COMPONENTS];
+    all->n_gaussians = b->total.of[GAUSSIANS];
+    all->n_composites = b->total.of[COMPOSITES];
+    all->n_of_composites = b->total.of[OF_COMPOSITES];
+    return RESERVE(all->component, most->component, all->n) &&
+           RESERVE(all->gaussian, most->gaussian, all->n_gaussians) &&
+           RESERVE(all->composite, most->composite, all->n_composites) &&
+           (!b->setting->keeps_sources ||
+            RESERVE(all->source_of_pixel, most->source_of_pixel, b->total.of[INSIDE]));
 }
 
 /* --- batches --- */
 
-static void clear_share(void *context, int share) {
-    const struct batch *b = context;
-    arena_clear(&b->arenas[share]);
-}
-
-static void clear_batch(struct batch *b) {
-    if (b->arenas)
-        threads_run(b->threads, count_shares(b), clear_share, b);
-    free(b->arenas);
-    free(b->items);
-    free(b->jobs.job);
-    free(b->jobs.pixels);
-    run_pixels_clear(&b->read.measured);
-    run_pixels_clear(&b->read.detected);
-}
-
 /* A bound of the pixels for which an island needs memory: its pixels or, with a fit, its box with
  * the margin. */
-static double count_pixels(const struct component_setting *d, const struct island *island) {
+static double most_pixels(const struct component_setting *d, const struct island *island) {
     if (!d->fitter)
         return (double)island->n_pixels;
     const struct fit_frame frame = frame_at(d, island);
     return count_in_box(island, margin_of(&frame, island));
 }
 
-int64_t components_batch_first(const struct component_setting *setting,
-                               const struct segments *segments, int64_t end) {
-    int64_t first = end - 1;
-    double n = count_pixels(setting, &segments->islands[first]);
-    for (; first > 0 && end - first < BATCH_ISLANDS; first--) {
-        n += count_pixels(setting, &segments->islands[first - 1]);
+/* Chooses the islands of the batch that ends before island `end`. */
+static void choose_batch(struct batches *b, int64_t end) {
+    const struct island *islands = b->segments->islands;
+    double n = most_pixels(b->setting, &islands[end - 1]);
+    for (b->first = end - 1; b->first > 0 && end - b->first < BATCH_ISLANDS; b->first--) {
+        n += most_pixels(b->setting, &islands[b->first - 1]);
         if (n > BATCH_PIXELS)
             break;
     }
-    return first;
+    b->n = end - b->first;
 }
 
-enum srcfind_status components_find(const struct component_setting *setting,
-                                    const struct segments *segments, int64_t first, int64_t end,
-                                    struct threads *threads, struct components *components,
-                                    struct error *error) {
-    struct batch b = {.setting = setting,
-                      .segments = segments,
-                      .threads = threads,
-                      .first = first,
-                      .n = end - first,
-                      .components = components,
-                      .items = calloc((size_t)(end - first), sizeof *b.items),
-                      .doing = "dividing islands",
-                      .error = error};
-    *components = (struct components){0};
-    arrays_use_huge_pages(b.items, (size_t)b.n * sizeof *b.items);
-    b.arenas = calloc((size_t)count_shares(&b), sizeof *b.arenas);
-    const bool ok = b.items && b.arenas && (!setting->fitter || for_each_island(&b, find_margin)) &&
-                    read_pixels(&b) && for_each_island(&b, divide_island) &&
-                    (!setting->fitter || fit_islands(&b)) && allocate_components(&b) &&
-                    for_each_island(&b, make_components);
-    clear_batch(&b);
-    return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, b.doing);
+static void clear_share(void *context, int share) {
+    const struct batches *b = context;
+    arena_clear(&b->arenas[share]);
 }
 
-void components_clear(struct components *components) {
-    free(components->component);
-    free(components->gaussian);
-    free(components->composite);
-    free(components->source_of_pixel);
-    *components = (struct components){0};
+struct batches *components_begin(const struct component_setting *setting,
+                                 const struct segments *segments, struct threads *threads) {
+    const int64_t most = segments->n < BATCH_ISLANDS ? segments->n : BATCH_ISLANDS;
+    const size_t n_shares = (size_t)count_shares(most);
+    struct batches *b = calloc(1, sizeof *b);
+    if (!b || !arena_pool_make(&b->pool)) {
+        free(b);
+        return NULL;
+    }
+    b->setting = setting;
+    b->segments = segments;
+    b->threads = threads;
+    b->items = arrays_allocate(most, sizeof *b->items);
+    b->shares = arrays_allocate((int64_t)n_shares, sizeof *b->shares);
+    b->arenas = calloc(n_shares + 1, sizeof *b->arenas);
+    if (!b->items || !b->shares || !b->arenas) {
+        components_end(b);
+        return NULL;
+    }
+    for (size_t i = 0; i < n_shares; i++)
+        b->arenas[i].pool = &b->pool;
+    return b;
+}
+
+enum srcfind_status components_find(struct batches *b, int64_t *end,
+                                    const struct components **components, struct error *error) {
+    const bool is_fitted = b->setting->fitter;
+    choose_batch(b, *end);
+    b->doing = "dividing islands";
+    b->error = error;
+    b->status = SRCFIND_OK;
+    const bool ok = for_each_island(b, begin_island) && read_pixels(b) &&
+                    for_each_island(b, divide_island) && (!is_fitted || fit_islands(b)) &&
+                    allocate_components(b) && for_each_island(b, make_components);
+    threads_run(b->threads, count_shares(b->n), clear_share, b);
+    *components = &b->components;
+    *end = b->first;
+    return ok || b->status != SRCFIND_OK ? b->status : error_memory(error, b->doing);
+}
+
+void components_end(struct batches *b) {
+    if (!b)
+        return;
+    free(b->items);
+    free(b->shares);
+    free(b->arenas);
+    arena_pool_clear(&b->pool);
+    free(b->jobs.job);
+    free(b->jobs.pixels);
+    free(b->read.sets);
+    run_pixels_clear(&b->read.measured);
+    run_pixels_clear(&b->read.detected);
+    free(b->components.component);
+    free(b->components.gaussian);
+    free(b->components.composite);
+    free(b->components.source_of_pixel);
+    free(b);
 }

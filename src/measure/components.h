@@ -66,17 +66,21 @@ struct components {
     int32_t *source_of_pixel;              /* the index of the component; NULL if it is not kept */
 };
 
-/* The first island of the batch that ends before island `end`: batches limit the memory. */
-int64_t components_batch_first(const struct component_setting *setting,
-                               const struct segments *segments, int64_t end);
+/* The batches of the islands of an image, which use the same memory. */
+struct batches;
 
-/* Divides the islands [first, end) of segments with runs. Sets their peaks and moments, too, if the
- * user gives maps of the noise, or another image was searched. Clear the result also after an
- * error. */
-enum srcfind_status components_find(const struct component_setting *setting,
-                                    const struct segments *segments, int64_t first, int64_t end,
-                                    struct threads *threads, struct components *components,
-                                    struct error *error);
-void components_clear(struct components *components);
+/* Segments must have runs; setting, segments and threads must outlive the batches. NULL where
+ * memory ran out. */
+struct batches *components_begin(const struct component_setting *setting,
+                                 const struct segments *segments, struct threads *threads);
+
+/* Divides the islands of the batch that ends before island *end, which becomes the first island of
+ * the batch. Sets their peaks and moments, too, if the user gives maps of the noise, or another
+ * image was searched. The components are valid until the next call. */
+enum srcfind_status components_find(struct batches *batches, int64_t *end,
+                                    const struct components **components, struct error *error);
+
+/* Frees the batches; NULL is allowed. */
+void components_end(struct batches *batches);
 
 #endif

@@ -26,10 +26,8 @@ struct wanted_runs {
     const struct run_source *from;
     const struct run_set *sets;
     int64_t n, n_pixels;
-    const struct run_pixels *pixels;
+    struct run_pixels *pixels;
     int64_t *set_runs; /* the number of runs of all sets before each one; n + 1 */
-    int64_t *first;    /* of each run of all sets: the index of its first pixel */
-    struct run *runs;  /* of all sets, for a device */
     /* The sets that may have pixels in chunk k: chunk_sets[chunk_first[k]] and so on. */
     int64_t *chunk_first, *chunk_sets;
 };
@@ -69,13 +67,13 @@ static void for_each_set(struct wanted_runs *r, struct threads *threads,
 /* Finds the first pixel of each run of a set. */
 static void find_first(struct wanted_runs *r, int64_t k) {
     const struct run_set *set = &r->sets[k];
-    int64_t at = set->first, *first = r->first + r->set_runs[k];
+    int64_t at = set->first, *first = r->pixels->first + r->set_runs[k];
     for (int64_t i = 0; i < set->n; i++) {
         first[i] = at;
         at += run_length(&set->runs[i]);
     }
-    if (r->runs && set->n > 0)
-        memcpy(r->runs + r->set_runs[k], set->runs, (size_t)set->n * sizeof *r->runs);
+    if (r->from->gather && set->n > 0)
+        memcpy(r->pixels->runs + r->set_runs[k], set->runs, (size_t)set->n * sizeof *set->runs);
 }
 
 static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
@@ -91,13 +89,13 @@ static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
 static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads,
                                   struct error *error) {
     const int64_t n_runs = r->set_runs[r->n];
-    r->runs = arrays_allocate(n_runs, sizeof *r->runs);
-    if (!r->runs)
+    struct run_pixels *p = r->pixels;
+    if (!RESERVE(p->runs, p->runs_capacity, n_runs))
         return error_memory(error, "reading pixels again");
     for_each_set(r, threads, find_first);
-    const struct gathered_runs gathered = {r->runs, r->first, n_runs, r->n_pixels};
+    const struct gathered_runs gathered = {p->runs, p->first, n_runs, r->n_pixels};
     const enum srcfind_status status =
-        r->from->gather(r->from->context, &gathered, r->pixels->value, error);
+        r->from->gather(r->from->context, &gathered, p->value, error);
     if (status == SRCFIND_OK)
         for_each_set(r, threads, set_noise_of_set);
     return status;
@@ -182,7 +180,7 @@ static void copy_set(const struct wanted_runs *r, const struct chunk *chunk,
     const int64_t last_row = (chunk->first + chunk->count - 1) / width;
     for (int64_t i = first_from(set, chunk->first / width);
          i < set->n && set->runs[i].y <= last_row; i++)
-        copy_run(r, chunk, rows, &set->runs[i], r->first[r->set_runs[k] + i]);
+        copy_run(r, chunk, rows, &set->runs[i], r->pixels->first[r->set_runs[k] + i]);
 }
 
 static enum srcfind_status read_chunk(void *context, int worker, const struct chunk *chunk,
@@ -217,22 +215,31 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 
 /* --- both --- */
 
-static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
-    if (r->n_pixels > pixels->capacity || !pixels->value) {
-        run_pixels_clear(pixels);
-        pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
-        pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
-        pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
-        pixels->capacity = r->n_pixels;
-    }
+static bool reserve_pixels(struct run_pixels *p, int64_t n) {
+    const int64_t more = n + n / 8; /* the next pixels may be somewhat more */
+    if (n <= p->capacity && p->value)
+        return true;
+    free(p->value);
+    free(p->background);
+    free(p->rms);
+    p->value = arrays_allocate(more, sizeof *p->value);
+    p->background = arrays_allocate(more, sizeof *p->background);
+    p->rms = arrays_allocate(more, sizeof *p->rms);
+    p->capacity = more;
+    return p->value && p->background && p->rms;
+}
+
+static bool allocate(struct wanted_runs *r) {
+    struct run_pixels *p = r->pixels;
+    if (!reserve_pixels(p, r->n_pixels))
+        return false;
     r->set_runs = malloc(((size_t)r->n + 1) * sizeof *r->set_runs);
-    if (!pixels->value || !pixels->background || !pixels->rms || !r->set_runs)
+    if (!r->set_runs)
         return false;
     r->set_runs[0] = 0;
     for (int64_t k = 0; k < r->n; k++)
         r->set_runs[k + 1] = r->set_runs[k] + r->sets[k].n;
-    r->first = arrays_allocate(r->set_runs[r->n], sizeof *r->first);
-    return r->first;
+    return RESERVE(p->first, p->first_capacity, r->set_runs[r->n]);
 }
 
 enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
@@ -241,15 +248,13 @@ enum srcfind_status run_pixels_read(const struct run_source *from, const struct 
     struct wanted_runs r = {
         .from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
     enum srcfind_status status = SRCFIND_OK;
-    if (!allocate(&r, pixels))
+    if (!allocate(&r))
         status = error_memory(error, "reading pixels again");
     else if (from->gather)
         status = gather(&r, threads, error);
     else
         status = read_source(&r, threads, error);
     free(r.set_runs);
-    free(r.first);
-    free(r.runs);
     free(r.chunk_first);
     free(r.chunk_sets);
     return status;
@@ -259,5 +264,7 @@ void run_pixels_clear(struct run_pixels *pixels) {
     free(pixels->value);
     free(pixels->background);
     free(pixels->rms);
+    free(pixels->first);
+    free(pixels->runs);
     *pixels = (struct run_pixels){0};
 }

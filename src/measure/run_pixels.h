@@ -29,6 +29,11 @@ struct run_pixels {
     float *value;
     double *background, *rms;
     int64_t capacity; /* pixels for which there is memory */
+    /* Of each run of all sets: the index of its first pixel; and the runs themselves, for a device.
+     */
+    int64_t *first;
+    struct run *runs;
+    int64_t first_capacity, runs_capacity;
 };
 
 /* Reads the n_pixels pixels of n sets, in one pass over the rows of the image that have some. Runs

@@ -92,7 +92,8 @@ static void add_beside(struct scene *s, int x, int y, double value) {
 }
 
 static bool make_fit(struct scene *s, const struct deblended *start, struct island_fit *fit) {
-    const struct run_pixels beside = {s->beside, s->background, s->rms, 0};
+    const struct run_pixels beside = {
+        .value = s->beside, .background = s->background, .rms = s->rms};
     const struct margin_pixels margin = {&s->margin, &beside, &beside, 0};
     return island_fit_make(fit, &s->own, start, &margin, CHECK.island, &s->arena);
 }
