@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16 }; /* bytes of a chunk, unless an array needs more */
+#include "common/arrays.h"
+
+enum {
+    CHUNK = 1 << 16, /* bytes of a chunk, unless an array needs more */
+    CHUNKS_A_SLAB = 64
+};
 
 struct arena_chunk {
     struct arena_chunk *before;
@@ -26,16 +31,35 @@ bool arena_pool_make(struct arena_pool *pool) {
 }
 
 void arena_pool_clear(struct arena_pool *pool) {
-    free_chunks(pool->chunks);
+    free_chunks(pool->slabs);
     mtx_destroy(&pool->lock);
 }
 
-/* Takes a chunk of the usual size from the pool; NULL: it has none. */
+/* Cuts a chunk from the newest slab; NULL where memory ran out. */
+static struct arena_chunk *cut_chunk(struct arena_pool *pool) {
+    const size_t size = sizeof(struct arena_chunk) + CHUNK;
+    if ((size_t)(pool->end - pool->next) < size) {
+        struct arena_chunk *slab = arrays_allocate(1, sizeof *slab + CHUNKS_A_SLAB * size);
+        if (!slab)
+            return NULL;
+        slab->before = pool->slabs;
+        pool->slabs = slab;
+        pool->next = slab->memory;
+        pool->end = slab->memory + CHUNKS_A_SLAB * size;
+    }
+    char *chunk = pool->next;
+    pool->next += size;
+    return (struct arena_chunk *)(void *)chunk;
+}
+
+/* Takes a chunk of the usual size; NULL where memory ran out. */
 static struct arena_chunk *take_chunk(struct arena_pool *pool) {
     mtx_lock(&pool->lock);
     struct arena_chunk *chunk = pool->chunks;
     if (chunk)
         pool->chunks = chunk->before;
+    else
+        chunk = cut_chunk(pool);
     mtx_unlock(&pool->lock);
     return chunk;
 }
@@ -57,8 +81,10 @@ static void give_chunks(struct arena_pool *pool, struct arena_chunk *chunk) {
 /* Adds a chunk of at least `size` bytes. */
 static char *add_chunk(struct arena *a, size_t size) {
     const size_t room = size > CHUNK ? size : CHUNK;
-    struct arena_chunk *chunk = a->pool && room == CHUNK ? take_chunk(a->pool) : NULL;
-    if (!chunk && size <= SIZE_MAX - sizeof *chunk - CHUNK)
+    struct arena_chunk *chunk = NULL;
+    if (a->pool && room == CHUNK)
+        chunk = take_chunk(a->pool);
+    else if (size <= SIZE_MAX - sizeof *chunk - CHUNK)
         chunk = malloc(sizeof *chunk + room);
     if (!chunk)
         return NULL;
@@ -91,9 +117,11 @@ void *arena_take(struct arena *a, size_t n, size_t size) {
 
 void *arena_extend(struct arena *a, void *array, size_t n, size_t n_new, size_t size) {
     const size_t bytes = bytes_of(n, size), bytes_new = bytes_of(n_new, size);
-    const bool is_newest = (char *)array + bytes == a->next;
-    if (is_newest && bytes_new > 0 && bytes_new - bytes <= (size_t)(a->end - a->next)) {
-        a->next += bytes_new - bytes;
+    const bool is_newest = (char *)array + bytes == a->next,
+               is_possible = n_new == 0 || bytes_new > 0;
+    if (is_newest && is_possible &&
+        (bytes_new <= bytes || bytes_new - bytes <= (size_t)(a->end - a->next))) {
+        a->next = (char *)array + bytes_new;
         return array;
     }
     void *larger = arena_take(a, n_new, size);

@@ -9,10 +9,13 @@
 
 struct arena_chunk;
 
-/* Memory of arenas that were cleared, for arenas of several threads. */
+/* Memory for arenas of several threads, which get it back when they are cleared. It is in large
+ * pieces of its own, so that all of it goes back to the system in the end. */
 struct arena_pool {
     mtx_t lock;
-    struct arena_chunk *chunks;
+    struct arena_chunk *chunks; /* that no arena has */
+    struct arena_chunk *slabs;  /* of which chunks are cut */
+    char *next, *end;           /* what is left of the newest slab */
 };
 
 /* An arena without memory is zeroed, but for its pool. One thread at a time may use it. */

@@ -2,7 +2,7 @@
 #ifndef COMPONENT_PIXELS_H
 #define COMPONENT_PIXELS_H
 
-#include "measure/components.h"
+#include "measure/component.h"
 
 /* Measures the pixels of n sources of an island, whose components have no pixels yet. detected: the
  * same pixels, in the detection image; source_of: the source of each pixel; NULL: all belong to the

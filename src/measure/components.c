@@ -13,16 +13,17 @@
  * 5. make_components: pixels are measured per source, and Gaussians and composites copied.
  *
  * Always: each pixel of an island belongs to one source. Results depend on no other island, so
- * batches and threads change no bit. Results of an island are in an arena that one share of the
- * islands uses.
+ * batches and threads change no bit. Results of an island are in the arena of the thread that
+ * makes them, until the batch ends.
  *
  * Counts and places: what a batch has of pixels, jobs and components is counted in shares, and
  * placed in arrays (place), in the order of the islands.
  *
- * Cost: a batch has at most 16384 islands and 2^21 pixels, boxes with margins counted, unless one
+ * Cost: a batch has at most 8192 islands and 2^20 pixels, boxes with margins counted, unless one
  * island has more. The batches of an image use the same memory, one after another. */
 #include "measure/components.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +35,8 @@
 
 enum {
     ISLANDS_A_SHARE = 32,  /* that a thread takes at a time */
-    BATCH_ISLANDS = 16384, /* most islands of a batch */
-    BATCH_PIXELS = 1 << 21 /* most pixels of a batch, with margins; one island may have more */
+    BATCH_ISLANDS = 8192,  /* most islands of a batch */
+    BATCH_PIXELS = 1 << 20 /* most pixels of a batch, with margins; one island may have more */
 };
 
 /* What the arrays of a batch have of its islands: pixels of islands and of margins; jobs and pixels
@@ -71,6 +72,7 @@ struct item {
     struct fitted_sources fitted;
     struct grouped_sources grouped;
     struct margin margin; /* empty without a fit */
+    struct arena *arena;  /* of the thread that works on the island */
     struct counts first;  /* in the arrays of the batch */
 };
 
@@ -94,6 +96,11 @@ struct capacities {
     int64_t component, gaussian, composite, source_of_pixel;
 };
 
+struct thread_arena {
+    struct arena arena;
+    atomic_flag is_taken;
+};
+
 struct batches {
     const struct component_setting *setting;
     const struct segments *segments;
@@ -101,10 +108,10 @@ struct batches {
     /* The batch: islands [first, first + n). */
     int64_t first, n;
     struct item *items;
-    struct arena *arenas;   /* of each share of the islands */
-    struct counts *shares;  /* what each share has, or the first that it has */
-    struct counts total;    /* what the batch has */
-    struct arena_pool pool; /* of the arenas */
+    struct thread_arena *arenas; /* as many as threads */
+    struct counts *shares;       /* what each share has, or the first that it has */
+    struct counts total;         /* what the batch has */
+    struct arena_pool pool;      /* of the arenas */
     struct batch_pixels read;
     struct batch_jobs jobs;
     struct components components;
@@ -136,17 +143,25 @@ static int count_shares(int64_t n_islands) {
     return (int)((n_islands + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
 }
 
-/* The arena of an island; one share of the islands uses it. */
-static struct arena *arena_of(const struct batches *b, const struct item *item) {
-    return &b->arenas[(item - b->items) / ISLANDS_A_SHARE];
+/* Takes an arena that no other thread has. */
+static struct thread_arena *take_arena(const struct batches *b) {
+    const int n = threads_count(b->threads);
+    int i = 0;
+    while (atomic_flag_test_and_set(&b->arenas[i].is_taken))
+        i = (i + 1) % n;
+    return &b->arenas[i];
 }
 
 static enum srcfind_status work_on_share(void *context, int share, struct error *error) {
     struct batches *b = context;
-    for (int64_t i = share_first(share); i < share_end(b, share); i++)
-        if (!b->work(b, &b->items[i], b->first + i))
-            return error_memory(error, b->doing);
-    return SRCFIND_OK;
+    struct thread_arena *own = take_arena(b);
+    bool ok = true;
+    for (int64_t i = share_first(share); ok && i < share_end(b, share); i++) {
+        b->items[i].arena = &own->arena;
+        ok = b->work(b, &b->items[i], b->first + i);
+    }
+    atomic_flag_clear(&own->is_taken);
+    return ok ? SRCFIND_OK : error_memory(error, b->doing);
 }
 
 /* Calls `work` for all islands of the batch. */
@@ -232,7 +247,7 @@ static double margin_of(const struct fit_frame *frame, const struct island *isla
 static bool begin_island(struct batches *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
     const struct component_setting *d = b->setting;
-    *item = (struct item){0};
+    *item = (struct item){.arena = item->arena};
     if (!d->fitter)
         return true;
     const struct pixel_source *source = d->measure->source;
@@ -240,7 +255,7 @@ static bool begin_island(struct batches *b, struct item *item, int64_t island) {
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island],
                        margin_of(&item->frame, &s->islands[island]), source->width, source->height,
-                       arena_of(b, item), &item->margin);
+                       item->arena, &item->margin);
 }
 
 static void count_pixels(const struct batches *b, const struct item *item, int64_t island,
@@ -306,7 +321,7 @@ static bool divide_island(struct batches *b, struct item *item, int64_t island) 
     const struct component_setting *d = b->setting;
     struct island_pixels *p = &item->pixels;
     const size_t n = (size_t)s->islands[island].n_pixels;
-    struct arena *arena = arena_of(b, item);
+    struct arena *arena = item->arena;
     *p = (struct island_pixels){.x = arena_take(arena, n, sizeof *p->x),
                                 .y = arena_take(arena, n, sizeof *p->y)};
     if (!p->x || !p->y)
@@ -330,7 +345,7 @@ static bool start_fit(struct batches *b, struct item *item, const struct deblend
                                          item->first.of[MARGIN]};
     item->is_due = true;
     return island_fit_make(&item->fit, &item->pixels, start, &margin, b->setting->detection->island,
-                           arena_of(b, item));
+                           item->arena);
 }
 
 static bool make_first_fit(struct batches *b, struct item *item, int64_t island) {
@@ -345,7 +360,7 @@ static bool make_second_fit(struct batches *b, struct item *item, int64_t island
     if (!item->is_due)
         return true;
     item->is_second = true;
-    if (!flux_check_add_peaks(&item->fit, &item->frame, arena_of(b, item), &item->more, &widest) ||
+    if (!flux_check_add_peaks(&item->fit, &item->frame, item->arena, &item->more, &widest) ||
         !start_fit(b, item, &item->more))
         return false;
     item->fit.widest = widest;
@@ -416,9 +431,9 @@ static bool finish_fit(struct batches *b, struct item *item, int64_t island) {
         return true;
     for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
         jobs[k].is_fitted = false;
-    return island_fit_finish(&item->fit, &item->frame, jobs, arena_of(b, item), &item->fitted) &&
+    return island_fit_finish(&item->fit, &item->frame, jobs, item->arena, &item->fitted) &&
            grouped_sources_make(&item->fit, &item->frame, d->noise, jobs, &item->fitted, &rule,
-                                arena_of(b, item), &item->grouped);
+                                item->arena, &item->grouped);
 }
 
 /* Fits the parts of the islands that have several. False on an error. */
@@ -607,15 +622,9 @@ static void choose_batch(struct batches *b, int64_t end) {
     b->n = end - b->first;
 }
 
-static void clear_share(void *context, int share) {
-    const struct batches *b = context;
-    arena_clear(&b->arenas[share]);
-}
-
 struct batches *components_begin(const struct component_setting *setting,
                                  const struct segments *segments, struct threads *threads) {
     const int64_t most = segments->n < BATCH_ISLANDS ? segments->n : BATCH_ISLANDS;
-    const size_t n_shares = (size_t)count_shares(most);
     struct batches *b = calloc(1, sizeof *b);
     if (!b || !arena_pool_make(&b->pool)) {
         free(b);
@@ -625,14 +634,14 @@ struct batches *components_begin(const struct component_setting *setting,
     b->segments = segments;
     b->threads = threads;
     b->items = arrays_allocate(most, sizeof *b->items);
-    b->shares = arrays_allocate((int64_t)n_shares, sizeof *b->shares);
-    b->arenas = calloc(n_shares + 1, sizeof *b->arenas);
+    b->shares = arrays_allocate(count_shares(most), sizeof *b->shares);
+    b->arenas = arrays_allocate(threads_count(threads), sizeof *b->arenas);
     if (!b->items || !b->shares || !b->arenas) {
         components_end(b);
         return NULL;
     }
-    for (size_t i = 0; i < n_shares; i++)
-        b->arenas[i].pool = &b->pool;
+    for (int i = 0; i < threads_count(threads); i++)
+        b->arenas[i] = (struct thread_arena){{.pool = &b->pool}, ATOMIC_FLAG_INIT};
     return b;
 }
 
@@ -646,7 +655,8 @@ enum srcfind_status components_find(struct batches *b, int64_t *end,
     const bool ok = for_each_island(b, begin_island) && read_pixels(b) &&
                     for_each_island(b, divide_island) && (!is_fitted || fit_islands(b)) &&
                     allocate_components(b) && for_each_island(b, make_components);
-    threads_run(b->threads, count_shares(b->n), clear_share, b);
+    for (int i = 0; i < threads_count(b->threads); i++)
+        arena_clear(&b->arenas[i].arena);
     *components = &b->components;
     *end = b->first;
     return ok || b->status != SRCFIND_OK ? b->status : error_memory(error, b->doing);

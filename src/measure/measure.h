@@ -4,7 +4,7 @@
 #define MEASURE_H
 
 #include "backend/backend.h"
-#include "measure/components.h"
+#include "measure/component.h"
 #include "measure/view.h"
 
 /* Makes the rows of one image, on several threads. */

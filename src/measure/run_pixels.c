@@ -216,7 +216,7 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 /* --- both --- */
 
 static bool reserve_pixels(struct run_pixels *p, int64_t n) {
-    const int64_t more = n + n / 8; /* the next pixels may be somewhat more */
+    const int64_t more = p->value ? n + n / 8 : n; /* as RESERVE */
     if (n <= p->capacity && p->value)
         return true;
     free(p->value);
