@@ -57,16 +57,13 @@ struct batch {
 
 /* --- brighter rows --- */
 
-static bool is_within(const struct placed_row *a, const struct srcfind_source *b, double distance) {
-    return hypot(a->x - b->x, a->y - b->y) < distance;
-}
-
 static bool has_brighter(const struct row_index *index, const struct srcfind_source *row,
                          double distance) {
     const double peak = BRIGHTER * fabs(row->peak_flux);
     for (int64_t i = row_index_first(index, row->y - distance);
          i < index->n && index->rows[i].y < row->y + distance; i++)
-        if (is_within(&index->rows[i], row, distance) && fabs(index->rows[i].row->peak_flux) > peak)
+        if (placed_row_is_near(&index->rows[i], row->x, row->y, distance) &&
+            fabs(index->rows[i].row->peak_flux) > peak)
             return true;
     return false;
 }
@@ -178,7 +175,7 @@ static double opposite_artefact(const struct artefacts *a, const struct srcfind_
     double highest = 0;
     for (int64_t i = row_index_first(index, row->y - radius);
          i < index->n && index->rows[i].y < row->y + radius; i++)
-        if (is_within(&index->rows[i], row, radius) &&
+        if (placed_row_is_near(&index->rows[i], row->x, row->y, radius) &&
             index->rows[i].row->flags & SRCFIND_FLAG_ARTEFACT)
             highest = fmax(highest, fabs(index->rows[i].row->snr));
     return highest;

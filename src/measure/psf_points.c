@@ -21,8 +21,8 @@ static bool is_alone(const struct row_index *index, const struct srcfind_source 
                      double distance) {
     for (int64_t i = row_index_first(index, row->y - distance);
          i < index->n && index->rows[i].y < row->y + distance; i++)
-        if (index->rows[i].row != row &&
-            hypot(index->rows[i].x - row->x, index->rows[i].y - row->y) < distance)
+        if (placed_row_is_near(&index->rows[i], row->x, row->y, distance) &&
+            index->rows[i].row != row)
             return false;
     return true;
 }

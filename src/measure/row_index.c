@@ -25,9 +25,12 @@ static int compare(const void *a, const void *b) {
     return (p->row->id > q->row->id) - (p->row->id < q->row->id);
 }
 
-static struct strips make_strips(const struct srcfind_source *rows, int64_t n) {
+/* Copies the positions of the rows, and makes the strips that they are in. */
+static struct strips make_strips(const struct srcfind_source *rows, int64_t n,
+                                 struct placed_row *copies) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
+        copies[i] = (struct placed_row){rows[i].x, rows[i].y, &rows[i]};
         low = fmin(low, rows[i].y);
         high = fmax(high, rows[i].y);
     }
@@ -38,36 +41,39 @@ static struct strips make_strips(const struct srcfind_source *rows, int64_t n) {
     return s;
 }
 
-static int64_t strip_of(const struct strips *s, double y) {
-    const double strip = (y - s->low) * s->a_unit;
+static int64_t strip_of(const struct strips *s, const struct placed_row *row) {
+    const double strip = (row->y - s->low) * s->a_unit;
     return strip > 0 ? (int64_t)strip : 0;
 }
 
-/* Places the rows in the order of their strips. first: of each strip, its first row; zeros before.
- */
-static void place_rows(const struct strips *s, const struct srcfind_source *rows, int64_t n,
-                       int64_t *first, struct placed_row *placed) {
+/* Puts the rows in the order of their strips, and of y and x in a strip. False where memory ran
+ * out. */
+static bool sort_rows(const struct strips *s, const struct placed_row *rows, int64_t n,
+                      struct placed_row *sorted) {
+    int64_t *first = calloc((size_t)s->n + 1, sizeof *first);
+    if (!first)
+        return false;
     for (int64_t i = 0; i < n; i++)
-        first[strip_of(s, rows[i].y)]++;
-    for (int64_t k = 1; k < s->n; k++)
+        first[strip_of(s, &rows[i])]++;
+    for (int64_t k = 1; k <= s->n; k++)
         first[k] += first[k - 1]; /* the end of the strip; each row moves it down */
     for (int64_t i = n - 1; i >= 0; i--)
-        placed[--first[strip_of(s, rows[i].y)]] =
-            (struct placed_row){rows[i].x, rows[i].y, &rows[i]};
+        sorted[--first[strip_of(s, &rows[i])]] = rows[i];
+    for (int64_t k = 0; k < s->n; k++)
+        qsort(sorted + first[k], (size_t)(first[k + 1] - first[k]), sizeof *sorted, compare);
+    free(first);
+    return true;
 }
 
 bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n) {
-    const struct strips strips = make_strips(rows, n);
-    int64_t *first = calloc((size_t)strips.n, sizeof *first);
+    struct placed_row *copies = arrays_allocate(n, sizeof *copies);
     *index = (struct row_index){arrays_allocate(n, sizeof *index->rows), n};
-    const bool ok = first && index->rows;
-    if (ok)
-        place_rows(&strips, rows, n, first, index->rows);
-    for (int64_t k = 0; ok && k < strips.n; k++) {
-        const int64_t end = k + 1 < strips.n ? first[k + 1] : n;
-        qsort(index->rows + first[k], (size_t)(end - first[k]), sizeof *index->rows, compare);
+    bool ok = copies && index->rows;
+    if (ok) {
+        const struct strips strips = make_strips(rows, n, copies);
+        ok = sort_rows(&strips, copies, n, index->rows);
     }
-    free(first);
+    free(copies);
     return ok;
 }
 

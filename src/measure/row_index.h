@@ -2,6 +2,8 @@
 #ifndef ROW_INDEX_H
 #define ROW_INDEX_H
 
+#include <math.h>
+
 #include "backend/gaussian.h"
 #include "srcfind.h"
 
@@ -10,6 +12,12 @@ struct placed_row {
     double x, y;
     const struct srcfind_source *row;
 };
+
+/* Whether a row is nearer to (x, y) than a distance. Most rows at this y are too far in x. */
+static inline bool placed_row_is_near(const struct placed_row *row, double x, double y,
+                                      double distance) {
+    return fabs(row->x - x) < distance && hypot(row->x - x, row->y - y) < distance;
+}
 
 /* Rows in the order of y, and of x where this is the same. */
 struct row_index {
