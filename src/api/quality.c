@@ -121,53 +121,58 @@ static void compare_noise(const struct sampled *s, const struct srcfind_image *i
 
 /* --- the sources --- */
 
-/* The share of sources with one of these flags. */
-static double share_with(const struct result *result, int64_t flags) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < result->sources.n; i++)
-        n += (result->sources.rows[i].flags & flags) != 0;
-    return (double)n / (double)result->sources.n;
-}
+/* Numbers of rows. */
+struct tally {
+    int64_t n, single_pixel, edge, edge_or_single, narrow, high_residual, artefacts;
+};
 
-/* The share of sources with a residual of more than twice the noise. */
-static double share_with_residual(const struct result *result) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < result->sources.n; i++) {
+/* Counts all rows in one pass: those of a large image are not in a cache. Artefacts are counted
+ * among the sources alone, not in the negated image. */
+static struct tally count_rows(const struct result *result) {
+    struct tally t = {.n = result->sources.n};
+    for (int64_t i = 0; i < t.n; i++) {
         const struct srcfind_source *row = &result->sources.rows[i];
-        n += row->resid_isl_rms > 2 * row->isl_rms;
+        const bool is_edge = row->flags & SRCFIND_FLAG_EDGE;
+        const bool is_single = row->flags & SRCFIND_FLAG_SINGLE_PIXEL;
+        t.edge += is_edge;
+        t.single_pixel += is_single;
+        t.edge_or_single += is_edge || is_single;
+        t.narrow += (row->flags & SRCFIND_FLAG_NARROW) != 0;
+        t.high_residual += row->resid_isl_rms > 2 * row->isl_rms;
+        t.artefacts +=
+            (row->flags & SRCFIND_FLAG_ARTEFACT) != 0 && i < t.n - result->sources.n_negative;
     }
-    return (double)n / (double)result->sources.n;
+    return t;
 }
 
-static int64_t count_artefacts(const struct result *result) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < result->sources.n - result->sources.n_negative; i++)
-        n += (result->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT) != 0;
-    return n;
+static double share_of(int64_t n, const struct tally *t) {
+    return (double)n / (double)t->n;
 }
 
 /* Sets the figures of sources that need a fit. */
-static void compare_fits(const struct result *result, struct srcfind_quality *quality) {
+static void compare_fits(const struct result *result, const struct tally *t,
+                         struct srcfind_quality *quality) {
     if (!options_fit(&result->options) || *result->options.at)
         return;
-    quality->high_residual = share_with_residual(result);
+    quality->high_residual = share_of(t->high_residual, t);
     if (!isfinite(result->image.beam.major))
         return;
-    quality->narrow = share_with(result, SRCFIND_FLAG_NARROW);
-    quality->artefacts = (double)count_artefacts(result);
+    quality->narrow = share_of(t->narrow, t);
+    quality->artefacts = (double)t->artefacts;
 }
 
 bool quality_find(const struct sampled *sample, struct result *result) {
     const struct srcfind_image *image = &result->image;
     struct srcfind_quality *quality = &result->quality;
+    const struct tally tally = count_rows(result);
     *quality = (struct srcfind_quality){
         .zeros = NAN,
         .rms_p10 = NAN,
         .rms_p90 = NAN,
-        .single_pixel = share_with(result, SRCFIND_FLAG_SINGLE_PIXEL),
-        .edge = share_with(result, SRCFIND_FLAG_EDGE),
+        .single_pixel = share_of(tally.single_pixel, &tally),
+        .edge = share_of(tally.edge, &tally),
         .beam_pixels = image->beam.minor / sqrt(image->pixel_area),
-        .edge_or_single = share_with(result, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
+        .edge_or_single = share_of(tally.edge_or_single, &tally),
         .narrow = NAN,
         .high_residual = NAN,
         .artefacts = NAN,
@@ -175,7 +180,7 @@ bool quality_find(const struct sampled *sample, struct result *result) {
         .psf_middle = quality->psf_middle,
         .psf_edges = quality->psf_edges,
         .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
-    compare_fits(result, quality);
+    compare_fits(result, &tally, quality);
     if (!noise_background_range(&result->noise, &quality->background_p10, &quality->background_p90))
         return false;
     if (!sample->bits)
