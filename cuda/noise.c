@@ -6,7 +6,8 @@
  * 3. leave_out: the device clips the coarse boxes, and lists the runs beyond their noise (wide.cu);
  *    the host chooses bright wide islands among them (cpu/left_out.c). The device clips the boxes
  *    meanwhile, in the stream `beside`.
- * 4. find_nodes takes these nodes. Where something is left out, the host clips all boxes again.
+ * 4. find_nodes takes these nodes. The host clips those boxes again that have something that is
+ * left out; all, if the image is compressed, and cannot be read in small parts.
  *
  * Always: the nodes have the bits of cpu/noise_nodes.c. Boxes whose rms is in doubt are clipped by
  * the host. What was begun beside has ended before the nodes are written again (end_clip). */
@@ -174,11 +175,26 @@ static bool are_complete(const struct noise_map *map, const struct detection *de
     return complete;
 }
 
+/* Replaces the nodes of the device by those that the host has to find: boxes with pixels that are
+ * left out, boxes in doubt, and nodes that do not count. */
+static enum srcfind_status finish_on_host(const struct pixel_source *source,
+                                          const struct detection *detection,
+                                          struct threads *threads, const struct left_out *out,
+                                          struct noise_map *map, struct error *error) {
+    enum srcfind_status status =
+        out->pixels ? left_out_clip_again(source, detection, threads, out, map, error) : SRCFIND_OK;
+    if (status == SRCFIND_OK)
+        status = clip_doubtful(source, detection, map, error);
+    return status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads)
+               ? error_memory(error, "measuring local noise")
+               : status;
+}
+
 /* Clips boxes on the device, whose cells are sorted. */
 static enum srcfind_status find_on_device(struct cuda *cuda, const struct params *params,
                                           bool has_begun, const struct pixel_source *source,
-                                          struct threads *threads, struct noise_map *map,
-                                          struct error *error) {
+                                          struct threads *threads, struct left_out *out,
+                                          struct noise_map *map, struct error *error) {
     const struct detection *detection = &params->detection;
     map->n_x = params->noise.n_x;
     map->n_y = params->noise.n_y;
@@ -187,11 +203,16 @@ static enum srcfind_status find_on_device(struct cuda *cuda, const struct params
     if (!map->nodes)
         return error_memory(error, "measuring local noise");
     enum srcfind_status status = clip_boxes(cuda, params, has_begun, map, error);
-    if (status != SRCFIND_OK || are_complete(map, detection))
+    if (status != SRCFIND_OK || (!out->pixels && are_complete(map, detection)))
         return status;
-    status = clip_doubtful(source, detection, map, error);
-    if (status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads))
-        status = error_memory(error, "measuring local noise");
+    status = finish_on_host(source, detection, threads, out, map, error);
+    if (status == SRCFIND_OK && map->no_node_counts && out->pixels) { /* then nothing is left out */
+        left_out_clear(out);
+        map->no_node_counts = false;
+        status = clip_boxes(cuda, params, has_begun, map, error);
+        if (status == SRCFIND_OK)
+            status = finish_on_host(source, detection, threads, out, map, error);
+    }
     return status == SRCFIND_OK ? upload_nodes(cuda, params, map, error) : status;
 }
 
@@ -278,8 +299,10 @@ static enum srcfind_status leave_out(struct cuda *cuda, const struct params *par
     const struct params coarse = coarse_of(params);
     struct noise_map map = {.background = whole->median, .rms = whole->rms};
     struct wide_runs runs = {0};
+    struct left_out nothing = {0};
     *done = true;
-    enum srcfind_status status = find_on_device(cuda, &coarse, false, source, threads, &map, error);
+    enum srcfind_status status =
+        find_on_device(cuda, &coarse, false, source, threads, &nothing, &map, error);
     if (status == SRCFIND_OK && left_out_is_possible(&map))
         status = list_runs(cuda, params, &coarse, threads, &runs, done, error);
     else if (status == SRCFIND_OK)
@@ -299,8 +322,8 @@ static enum srcfind_status find_nodes(struct cuda *cuda, const struct params *pa
                                       bool has_begun, const struct pixel_source *source,
                                       struct threads *threads, struct left_out *out,
                                       struct noise_map *map, struct error *error) {
-    if (!out->pixels && params->node_x.n_cells > 0)
-        return find_on_device(cuda, params, has_begun, source, threads, map, error);
+    if (params->node_x.n_cells > 0 && !(out->pixels && source->packed))
+        return find_on_device(cuda, params, has_begun, source, threads, out, map, error);
     const enum srcfind_status status =
         out->pixels ? left_out_clip_rest(source, &params->detection, threads, out, map, error)
                     : noise_nodes_find(source, &params->detection, threads, map, error);

@@ -201,6 +201,7 @@ void cells_destroy(struct cells *c) {
 void cells_begin(struct cells *c, struct node_range nodes) {
     c->first = c->grid->x.first[nodes.first];
     c->end = c->grid->x.end[nodes.end - 1];
+    c->rows_at_once = rows_at_once(c->grid, nodes.end - nodes.first);
     c->n_rows = 0;
 }
 

@@ -576,6 +576,15 @@ enum srcfind_status left_out_clip_rest(const struct pixel_source *source,
     return status;
 }
 
+enum srcfind_status left_out_clip_again(const struct pixel_source *source,
+                                        const struct detection *detection, struct threads *threads,
+                                        const struct left_out *out, struct noise_map *map,
+                                        struct error *error) {
+    struct blanked blanked;
+    const struct pixel_source rest = blanked_source(&blanked, source, out->pixels);
+    return noise_nodes_find_again(&rest, detection, out->pixels, threads, map, error);
+}
+
 void left_out_describe(const struct left_out *out, struct srcfind_background *background) {
     background->islands_excluded = out->n_islands;
     background->share_excluded = (double)out->n_pixels / (double)background->n_pixels;

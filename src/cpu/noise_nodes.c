@@ -28,7 +28,8 @@
 enum {
     LEAST_ROWS = 4, /* of nodes of a band: neighbouring bands both read the rows at their border */
     BANDS_A_WORKER = 4,
-    LEAST_BOXES = 4, /* width of a strip, if there are several */
+    LEAST_BOXES = 4,   /* width of a strip, if there are several */
+    NODES_A_PATCH = 8, /* along an axis, at most, where few boxes are clipped */
 };
 
 /* The most bytes of the cells of all workers together; one worker may have more. */
@@ -41,6 +42,7 @@ static int64_t most_bytes(void) {
 /* A search for nodes. The workers take strips of bands of rows of nodes. */
 struct nodes {
     struct cell_grid grid;
+    const struct blanks *changed; /* only boxes that have some of these are clipped; NULL: all */
     const struct detection *detection;
     struct threads *threads;
     struct noise_map *map;     /* rms is NAN at the nodes that do not count */
@@ -99,14 +101,43 @@ static struct node_range part_of(int64_t n_nodes, int64_t i, int64_t n) {
     return (struct node_range){n_nodes * i / n, n_nodes * (i + 1) / n};
 }
 
+/* Whether the box of node (i, j) has pixels that have changed. */
+static bool has_changed(const struct nodes *s, int64_t i, int64_t j) {
+    const struct cell_axis *x = &s->grid.x, *y = &s->grid.y;
+    const int64_t left = x->border[x->first[i]], width = s->grid.source->width;
+    for (int64_t row = y->border[y->first[j]]; row < y->border[y->end[j]]; row++)
+        if (blanks_has_any(s->changed, row * width + left, box_length(x, i)))
+            return true;
+    return false;
+}
+
+/* Narrows a part to the nodes whose boxes have changed; to none, if none has. */
+static void narrow(const struct nodes *s, struct node_range *rows, struct node_range *columns) {
+    struct node_range y = {rows->end, rows->first}, x = {columns->end, columns->first};
+    for (int64_t j = rows->first; j < rows->end; j++) {
+        for (int64_t i = columns->first; i < columns->end; i++) {
+            if (!has_changed(s, i, j))
+                continue;
+            y = (struct node_range){j < y.first ? j : y.first, j + 1};
+            x = (struct node_range){i < x.first ? i : x.first, i < x.end ? x.end : i + 1};
+        }
+    }
+    *rows = y;
+    *columns = x;
+}
+
 /* Finds the nodes of a strip. */
 static enum srcfind_status find_strip(struct nodes *s, struct cells *cells, int64_t strip,
                                       struct error *error) {
     const struct cell_axis *y = &s->grid.y;
-    const struct node_range rows = part_of(s->map->n_y, strip / s->n_strips, s->n_bands),
-                            columns = part_of(s->map->n_x, strip % s->n_strips, s->n_strips);
+    struct node_range rows = part_of(s->map->n_y, strip / s->n_strips, s->n_bands),
+                      columns = part_of(s->map->n_x, strip % s->n_strips, s->n_strips);
     enum srcfind_status status = SRCFIND_OK;
     struct noise_at guess = {s->map->background, s->map->rms};
+    if (s->changed)
+        narrow(s, &rows, &columns);
+    if (rows.first >= rows.end)
+        return SRCFIND_OK;
     int64_t row = y->first[rows.first];
     cells_begin(cells, columns);
     for (int64_t j = rows.first; status == SRCFIND_OK && j < rows.end; j++) {
@@ -157,16 +188,29 @@ static int count_workers(const struct nodes *s, int n) {
     return most < 1 ? 1 : most < n ? (int)most : n;
 }
 
-static enum srcfind_status find_all(struct nodes *s, struct threads *threads) {
-    const bool is_parallel = s->grid.source->parallel;
-    const int n = is_parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
+/* Divides the nodes among n workers. Returns for how many of these the cells have room. */
+static int divide(struct nodes *s, int n) {
     choose_strips(s, n);
     const int n_workers = count_workers(s, n);
     const int64_t bands = s->map->n_y / LEAST_ROWS, most = (int64_t)n_workers * BANDS_A_WORKER;
     s->n_bands = n_workers == 1 || bands < 1 ? 1 : bands < most ? bands : most;
+    return n_workers;
+}
+
+/* The same, where few boxes are clipped. */
+static int divide_finely(struct nodes *s, int n) {
+    s->n_strips = (s->map->n_x + NODES_A_PATCH - 1) / NODES_A_PATCH;
+    s->n_bands = (s->map->n_y + NODES_A_PATCH - 1) / NODES_A_PATCH;
+    return count_workers(s, n);
+}
+
+static enum srcfind_status find_all(struct nodes *s) {
+    const bool is_parallel = s->grid.source->parallel;
+    const int n = is_parallel ? threads_shares(s->threads, s->map->n_y, LEAST_ROWS) : 1;
+    const int n_workers = s->changed ? divide_finely(s, n) : divide(s, n);
     if (mtx_init(&s->lock, mtx_plain) != thrd_success)
         return error_memory(s->error, "measuring local noise");
-    threads_run(threads, n_workers, find_strips, s);
+    threads_run(s->threads, n_workers, find_strips, s);
     mtx_destroy(&s->lock);
     return s->status;
 }
@@ -296,6 +340,16 @@ static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
            cell_axis_make(&grid->y, source->height, boxes, none);
 }
 
+/* Makes the cells, and finds the nodes. */
+static enum srcfind_status find(struct nodes *s, const struct pixel_source *source) {
+    const enum srcfind_status status = make_grid(&s->grid, source, s->detection)
+                                           ? find_all(s)
+                                           : error_memory(s->error, "measuring local noise");
+    cell_axis_clear(&s->grid.x);
+    cell_axis_clear(&s->grid.y);
+    return status;
+}
+
 enum srcfind_status noise_nodes_find(const struct pixel_source *source,
                                      const struct detection *detection, struct threads *threads,
                                      struct noise_map *map, struct error *error) {
@@ -304,16 +358,21 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
     map->n_x = boxes_count(source->width, map->step);
     map->n_y = boxes_count(source->height, map->step);
     map->nodes = malloc((size_t)(map->n_x * map->n_y) * sizeof *map->nodes);
-    enum srcfind_status status = SRCFIND_OK;
-    if (!make_grid(&s.grid, source, detection) || !map->nodes)
-        status = error_memory(error, "measuring local noise");
-    if (status == SRCFIND_OK)
-        status = find_all(&s, threads);
-    if (status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads))
-        status = error_memory(error, "measuring local noise");
-    cell_axis_clear(&s.grid.x);
-    cell_axis_clear(&s.grid.y);
-    return status;
+    if (!map->nodes)
+        return error_memory(error, "measuring local noise");
+    const enum srcfind_status status = find(&s, source);
+    return status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads)
+               ? error_memory(error, "measuring local noise")
+               : status;
+}
+
+enum srcfind_status noise_nodes_find_again(const struct pixel_source *source,
+                                           const struct detection *detection,
+                                           const struct blanks *changed, struct threads *threads,
+                                           struct noise_map *map, struct error *error) {
+    struct nodes s = {
+        .detection = detection, .changed = changed, .threads = threads, .map = map, .error = error};
+    return find(&s, source);
 }
 
 /* --- one node --- */

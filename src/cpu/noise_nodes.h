@@ -4,6 +4,7 @@
 #define NOISE_NODES_H
 
 #include "backend/backend.h"
+#include "input/blanks.h"
 
 /* Makes the nodes of a map, for the boxes and the kappa of `detection`. map->background and
  * map->rms are the noise of the whole image, which all nodes get if no box has enough pixels. The
@@ -12,7 +13,14 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
                                      const struct detection *detection, struct threads *threads,
                                      struct noise_map *map, struct error *error);
 
-/* The following two functions are for a backend that clips most boxes itself. */
+/* The following three functions are for a backend that clips most boxes itself. */
+
+/* Clips again the boxes in which some of `changed` are, pixels that have changed since the boxes of
+ * the map were clipped. */
+enum srcfind_status noise_nodes_find_again(const struct pixel_source *source,
+                                           const struct detection *detection,
+                                           const struct blanks *changed, struct threads *threads,
+                                           struct noise_map *map, struct error *error);
 
 /* Clips the box of node (i, j), by a sort; one of its pixels at least must not be blank. */
 enum srcfind_status noise_nodes_clip(const struct pixel_source *source,

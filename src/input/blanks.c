@@ -39,6 +39,17 @@ void blanks_add(struct blanks *b, int64_t first, int64_t n) {
     }
 }
 
+bool blanks_has_any(const struct blanks *b, int64_t first, int64_t n) {
+    uint64_t any = 0;
+    for (int64_t i = first, end = first + n; i < end && !any;) {
+        const int64_t bit = i % 64, count = 64 - bit < end - i ? 64 - bit : end - i;
+        const uint64_t bits = atomic_load_explicit(&b->bits[i / 64], memory_order_relaxed) >> bit;
+        any = count == 64 ? bits : bits & ((UINT64_C(1) << count) - 1);
+        i += count;
+    }
+    return any != 0;
+}
+
 /* --- other images --- */
 
 bool blanks_not_finite(float value) {

@@ -34,6 +34,9 @@ enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source
 /* Makes the pixels [first, first + n) blank. */
 void blanks_add(struct blanks *blanks, int64_t first, int64_t n);
 
+/* Whether any of the pixels [first, first + n) is blank. */
+bool blanks_has_any(const struct blanks *blanks, int64_t first, int64_t n);
+
 /* The state of an image that is read with blanks. */
 struct blanked {
     struct pixel_source stored;

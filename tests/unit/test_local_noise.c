@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "agreement.h"
+#include "cpu/left_out.h"
+#include "cpu/noise_nodes.h"
 #include "cpu/variants.h"
 
 /* Searches a picture in some way that must not matter. */
@@ -96,11 +98,48 @@ static void peaks_between_nodes(void **state) {
     }
 }
 
+/* Clips all boxes, and those with pixels that are left out again: as if all were clipped without
+ * these. */
+static void clipped_again(void **state) {
+    struct random r = {4};
+    struct error error;
+    (void)state;
+    for (int i = 0; i < 60 / UNIT_FEWER; i++) {
+        struct picture p =
+            picture_make(0, 100 + random_below(&r, 300), 100 + random_below(&r, 300), &r);
+        const int64_t n_pixels = (int64_t)p.width * p.height;
+        struct detection d = detection_with(3);
+        struct noise_map map = {.rms = 1}, expected = {.rms = 1};
+        struct left_out out = {.pixels = blanks_create(n_pixels)};
+        d.box = 10 + random_below(&r, 30);
+        d.step = 1 + random_below(&r, (int)d.box);
+        for (int64_t k = 0; k < n_pixels; k++)
+            p.pixels[k] = (float)random_normal(&r);
+        struct memory_source *m = memory_source_make(&p, 4096, random_below(&r, 2), true);
+        struct threads *threads = unit_threads(1 + random_below(&r, 7));
+        for (int k = random_below(&r, 4); k >= 0; k--)
+            blanks_add(out.pixels, random_below(&r, (int)n_pixels - 40), 1 + random_below(&r, 40));
+        assert_int_equal(noise_nodes_find(&m->source, &d, threads, &map, &error), SRCFIND_OK);
+        assert_int_equal(left_out_clip_rest(&m->source, &d, threads, &out, &expected, &error),
+                         SRCFIND_OK);
+        assert_int_equal(left_out_clip_again(&m->source, &d, threads, &out, &map, &error),
+                         SRCFIND_OK);
+        assert_memory_equal(map.nodes, expected.nodes,
+                            (size_t)(map.n_x * map.n_y) * sizeof *map.nodes);
+        noise_map_clear(&map);
+        noise_map_clear(&expected);
+        left_out_clear(&out);
+        memory_source_free(m);
+        picture_free(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_pictures),
         cmocka_unit_test(large_pictures),
         cmocka_unit_test(peaks_between_nodes),
+        cmocka_unit_test(clipped_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
