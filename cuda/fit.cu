@@ -12,18 +12,17 @@ struct scratch {
     double arrays[FIT_ARRAYS * FIT_DEVICE_PIXELS];
 };
 
-/* *next: the next job that no warp has taken. Jobs of too many pixels are left to the host. */
+/* *next: the next job of the order that no warp has taken. */
 static __global__ void __launch_bounds__(THREADS)
-    fit_jobs(const fit_pixel *pixels, fit_job *jobs, int64_t n, unsigned long long *next,
-             scratch *scratches) {
+    fit_jobs(const fit_pixel *pixels, fit_job *jobs, const int32_t *order, int64_t n,
+             unsigned long long *next, scratch *scratches) {
     scratch *const mine = &scratches[(int64_t)blockIdx.x * WARPS + threadIdx.x / WARP];
     for (;;) {
         unsigned long long k = lane_of_thread() == 0 ? atomicAdd(next, 1ull) : 0;
         k = __shfl_sync(ALL_LANES, k, 0);
         if (k >= (unsigned long long)n)
             return;
-        if (jobs[k].n_pixels <= FIT_DEVICE_PIXELS)
-            fit_island(&mine->memory, mine->arrays, pixels, &jobs[k]);
+        fit_island(&mine->memory, mine->arrays, pixels, &jobs[order[k]]);
     }
 }
 
@@ -38,13 +37,13 @@ cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n) {
     return code;
 }
 
-cudaError_t launch_fits(const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n_jobs,
-                        unsigned long long *next, void *scratches, int64_t n_scratches,
-                        cudaStream_t stream) {
+cudaError_t launch_fits(const struct fit_pixel *pixels, struct fit_job *jobs, const int32_t *order,
+                        int64_t n_jobs, unsigned long long *next, void *scratches,
+                        int64_t n_scratches, cudaStream_t stream) {
     const cudaError_t code = cudaMemsetAsync(next, 0, sizeof *next, stream);
     if (code)
         return code;
-    fit_jobs<<<(unsigned)(n_scratches / WARPS), THREADS, 0, stream>>>(pixels, jobs, n_jobs, next,
-                                                                      (scratch *)scratches);
+    fit_jobs<<<(unsigned)(n_scratches / WARPS), THREADS, 0, stream>>>(
+        pixels, jobs, order, n_jobs, next, (scratch *)scratches);
     return cudaGetLastError();
 }

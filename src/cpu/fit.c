@@ -1,7 +1,10 @@
+/* How jobs are divided among threads: share k has the jobs k, k + n_shares and so on of the order
+ * (fit_order.h), and thus at most one of the most costly jobs. */
 #include "cpu/fit.h"
 
 #include <stdlib.h>
 
+#include "cpu/fit_order.h"
 #include "cpu/variants.h"
 
 enum { JOBS_A_SHARE = 16, SHARES_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
@@ -9,33 +12,41 @@ enum { JOBS_A_SHARE = 16, SHARES_A_THREAD = 4 }; /* most jobs that a thread take
 struct fit_shares {
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
-    int64_t n, a_share;
+    struct fit_order order;
+    int64_t n_shares;
     fit_kernel *kernel;
 };
 
 static enum srcfind_status fit_share(void *context, int share, struct error *error) {
     const struct fit_shares *f = context;
-    const int64_t first = share * f->a_share;
-    const int64_t end = first + f->a_share < f->n ? first + f->a_share : f->n;
     int64_t most = 0;
-    for (int64_t i = first; i < end; i++)
-        most = f->jobs[i].n_pixels > most ? f->jobs[i].n_pixels : most;
+    for (int64_t i = share; i < f->order.n; i += f->n_shares) {
+        const struct fit_job *job = &f->jobs[f->order.job[i]];
+        most = job->n_pixels > most ? job->n_pixels : most;
+    }
     void *memory = malloc(fit_memory_size(most));
     if (!memory)
         return error_memory(error, "fitting sources");
-    for (int64_t i = first; i < end; i++)
-        f->kernel(f->pixels, &f->jobs[i], memory);
+    for (int64_t i = share; i < f->order.n; i += f->n_shares)
+        f->kernel(f->pixels, &f->jobs[f->order.job[i]], memory);
     free(memory);
     return SRCFIND_OK;
 }
 
 enum srcfind_status cpu_fit(const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                             struct threads *threads, struct error *error) {
+    const int64_t least = (n + JOBS_A_SHARE - 1) / JOBS_A_SHARE;
+    const int64_t wanted = SHARES_A_THREAD * (int64_t)threads_count(threads);
     struct fit_shares f = {.pixels = pixels,
                            .jobs = jobs,
-                           .n = n,
-                           .a_share = n / (SHARES_A_THREAD * threads_count(threads)),
+                           .n_shares = least > wanted ? least
+                                       : wanted < n   ? wanted
+                                                      : n,
                            .kernel = cpu_variant_choose()->fit};
-    f.a_share = f.a_share < 1 ? 1 : f.a_share < JOBS_A_SHARE ? f.a_share : JOBS_A_SHARE;
-    return threads_try(threads, (int)((n + f.a_share - 1) / f.a_share), fit_share, &f, error);
+    const enum srcfind_status status =
+        fit_order_make(&f.order, jobs, n, threads)
+            ? threads_try(threads, (int)f.n_shares, fit_share, &f, error)
+            : error_memory(error, "fitting sources");
+    fit_order_clear(&f.order);
+    return status;
 }

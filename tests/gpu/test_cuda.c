@@ -221,7 +221,7 @@ static struct fit_job *copy_jobs(const struct fits *f) {
 static void assert_same_fits(const struct fits *f) {
     struct fit_job *cpu = copy_jobs(f), *gpu = copy_jobs(f);
     struct error error = {""};
-    assert_int_equal(cpu_fit(f->pixels, cpu, f->n, unit_threads(4), &error), SRCFIND_OK);
+    assert_int_equal(cpu_fit(f->pixels, cpu, f->n, unit_threads(16), &error), SRCFIND_OK);
     const enum srcfind_status status =
         cuda_fit(cuda, f->pixels, gpu, f->n, unit_threads(3), &error);
     if (status != SRCFIND_OK)
@@ -258,6 +258,17 @@ static void many_fits(void **state) {
     (void)state;
     check_fits(60000, 12, 1);
     check_fits(3000, 40, 2);
+}
+
+/* The host takes a share: all of a few jobs, a few of many. In all other tests the device has all
+ * that are not too large for it. */
+static void shared_fits(void **state) {
+    (void)state;
+    unsetenv("SRCFIND_FITS_ON_DEVICE");
+    for (int i = 0; i < 30; i++)
+        check_fits(1 + i * i * i / 4, 22, (uint64_t)i);
+    check_fits(4000, 30, 5);
+    setenv("SRCFIND_FITS_ON_DEVICE", "1", 1);
 }
 
 /* With memory for a few warps, beside what a search keeps there; and with too little. */
@@ -580,19 +591,26 @@ static void many_equal(void **state) {
     picture_free(&p);
 }
 
-/* From the third search of images of one shape on, the recorded graph is launched. */
+static void search_noisy(int kind, int height, struct random *r) {
+    struct picture p = picture_make(kind, 600, height, r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    assert_same(&m->source, &ORDINARY, 3);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+/* From the third search of images of one shape on, the recorded graph is launched; once buffers are
+ * as large as these images need, which the first searches find. */
 static void repeated(void **state) {
     struct random r = {4};
     (void)state;
+    for (int i = 0; i < 4; i++)
+        search_noisy(i % 2 ? 5 : 6, 700, &r);
     for (int i = 0; i < 12; i++) {
-        const int height = i < 6 ? 700 : 500;
-        struct picture p = picture_make(i % 2 ? 5 : 6, 600, height, &r);
-        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
-        assert_same(&m->source, &ORDINARY, 3);
+        const int height = i < 6 ? 690 : 500;
+        search_noisy(i % 2 ? 5 : 6, height, &r);
         assert_int_equal(cuda->recording.params.height, height);
         assert_true(i % 6 < 2 || cuda->recording.graph);
-        memory_source_free(m);
-        picture_free(&p);
     }
 }
 
@@ -828,6 +846,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(failing_calls, set_up),
         cmocka_unit_test_setup(fits, set_up),
         cmocka_unit_test_setup(many_fits, set_up),
+        cmocka_unit_test_setup(shared_fits, set_up),
         cmocka_unit_test_setup(fits_in_little_memory, set_up),
         cmocka_unit_test_setup(failing_fits, set_up),
         cmocka_unit_test_setup(smoothed_pictures, set_up),
@@ -835,6 +854,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(failing_smoothing, set_up),
     };
     struct error error;
+    setenv("SRCFIND_FITS_ON_DEVICE", "1", 1);
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     if (cuda_count(&error) == 0) {
