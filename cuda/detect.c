@@ -22,7 +22,9 @@
 #include <string.h>
 
 #include "buffers.h"
+#include "common/arrays.h"
 #include "common/clock.h"
+#include "copies.h"
 #include "cpu/clip_histogram.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
@@ -327,9 +329,9 @@ static bool take_runs(struct search *s) {
     if (!check(s, launch_list_runs(&s->params, s->cuda->stream)) || !fetch_state(s))
         return false;
     const int64_t n = s->cuda->state->n_listed_runs;
-    const size_t size = (size_t)n * sizeof(struct listed_run);
-    struct listed_run *runs = malloc(size + 1);
-    bool ok = runs && check(s, cuda_fetch(s->cuda, runs, s->params.listed_runs, size));
+    struct listed_run *runs = arrays_allocate(n, sizeof *runs);
+    bool ok = runs && check(s, copy_out(s->cuda, s->threads, runs, s->params.listed_runs,
+                                        n * (int64_t)sizeof *runs));
     if (!runs || (ok && !runs_group(get_run, runs, n, &s->result->segments)))
         ok = note(s, error_memory(s->error, "taking islands from the device"));
     free(runs);
@@ -338,14 +340,17 @@ static bool take_runs(struct search *s) {
 
 static bool take_islands(struct search *s) {
     struct segments *out = &s->result->segments;
-    const int64_t n = s->cuda->state->n_counting;
-    out->islands = calloc((size_t)n + 1, sizeof *out->islands);
+    const double start = clock_seconds();
+    const int64_t n = s->cuda->state->n_counting, size = n * (int64_t)sizeof *out->islands;
+    out->islands = arrays_allocate(n, sizeof *out->islands);
     if (!out->islands)
         return note(s, error_memory(s->error, "taking islands from the device"));
     out->n = n;
-    return check(s, cuda_fetch(s->cuda, out->islands, s->params.islands,
-                               (size_t)n * sizeof *out->islands)) &&
-           (!s->detection->keep_runs || take_runs(s));
+    const bool ok =
+        check(s, copy_out(s->cuda, s->threads, out->islands, s->params.islands, size)) &&
+        (!s->detection->keep_runs || take_runs(s));
+    s->result->timings.islands += clock_seconds() - start;
+    return ok;
 }
 
 /* Finds median and rms by one read or, if that fails, by a slower way. */
@@ -597,6 +602,7 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .chunk_pixels = 1 << 20,
                                         .sample_rows = 256,
                                         .swapped = pixels->swapped,
+                                        .packed = true, /* each call has a cost */
                                         .parallel = true,
                                         .state = &s,
                                         .read = read_device};

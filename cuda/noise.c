@@ -136,11 +136,12 @@ static cudaError_t end_clip(const struct cuda *cuda) {
 
 /* Clips on the device, unless that has begun, and copies the nodes to the map. */
 static enum srcfind_status clip_boxes(struct cuda *cuda, const struct params *params,
-                                      bool has_begun, struct noise_map *map, struct error *error) {
-    const size_t size = (size_t)(map->n_x * map->n_y) * sizeof *map->nodes;
+                                      bool has_begun, struct threads *threads,
+                                      struct noise_map *map, struct error *error) {
+    const int64_t size = map->n_x * map->n_y * (int64_t)sizeof *map->nodes;
     cudaError_t code = has_begun ? cudaSuccess : launch_nodes(params, cuda->stream);
     if (!code)
-        code = cuda_fetch(cuda, map->nodes, params->nodes, size);
+        code = copy_out(cuda, threads, map->nodes, params->nodes, size);
     return cuda_check(cuda, code, "measuring local noise", error);
 }
 
@@ -202,14 +203,14 @@ static enum srcfind_status find_on_device(struct cuda *cuda, const struct params
     map->nodes = arrays_allocate(map->n_x * map->n_y, sizeof *map->nodes);
     if (!map->nodes)
         return error_memory(error, "measuring local noise");
-    enum srcfind_status status = clip_boxes(cuda, params, has_begun, map, error);
+    enum srcfind_status status = clip_boxes(cuda, params, has_begun, threads, map, error);
     if (status != SRCFIND_OK || (!out->pixels && are_complete(map, detection)))
         return status;
     status = finish_on_host(source, detection, threads, out, map, error);
     if (status == SRCFIND_OK && map->no_node_counts && out->pixels) { /* then nothing is left out */
         left_out_clear(out);
         map->no_node_counts = false;
-        status = clip_boxes(cuda, params, has_begun, map, error);
+        status = clip_boxes(cuda, params, has_begun, threads, map, error);
         if (status == SRCFIND_OK)
             status = finish_on_host(source, detection, threads, out, map, error);
     }

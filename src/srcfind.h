@@ -484,6 +484,10 @@ struct srcfind_timings {
     double smooth;           /* with the option scales */
     double planes;           /* with the option measure-in */
     double completeness;     /* with that option: all searches for added sources */
+    double correlation;      /* the autocorrelation of the noise, for the errors of fits */
+    double artefacts;        /* rows of fits that may be artefacts */
+    double psf;              /* the point-spread function, by rows of fits */
+    double describe;         /* the noise, quality and notes */
 };
 
 SRCFIND_API const struct srcfind_timings *

@@ -91,6 +91,7 @@ static enum srcfind_status find_positive(const struct search *search, const stru
         view->source = &sampled;
     enum srcfind_status status =
         *search->options->at ? find_at(search, result) : search_run(search);
+    const double start = clock_seconds();
     view->source = pixels;
     if (status == SRCFIND_OK &&
         !noise_describe(&view->detection, &view->result.noise, &view->result.background))
@@ -98,6 +99,7 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     if (status == SRCFIND_OK && options_fit(search->options) &&
         !noise_describe_correlation(&view->correlation, &result->correlation))
         status = error_memory(error, "measuring the noise");
+    search->report->timings.describe += clock_seconds() - start;
     if (status == SRCFIND_ERROR_INPUT && user_maps_exist(&input->maps) &&
         (is_blank(view) || is_blank(views_detect(search->views))))
         status = user_maps_explain_blank(&input->maps, view->source->width * view->source->height,
@@ -192,6 +194,7 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
         status = planes_measure(finder, input, result);
+    const double start = clock_seconds();
     if (status == SRCFIND_OK && !quality_find(&sample, result))
         status = error_memory(error, "comparing the noise from place to place");
     if (status == SRCFIND_OK &&
@@ -199,6 +202,7 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = error_memory(error, "summing the background");
     if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");
+    result->timings.describe += clock_seconds() - start;
     sampled_clear(&sample);
     return status;
 }

@@ -158,10 +158,12 @@ static enum srcfind_status find_correlation(struct backend_search *b, struct vie
 /* Finds islands, noise, and the autocorrelation of the noise. */
 static enum srcfind_status detect_with_correlation(struct backend_search *b, struct views *v) {
     enum srcfind_status status = detect(b, v);
+    const double start = clock_seconds();
     if (status == SRCFIND_OK)
         status = find_correlation(b, &v->measure);
     if (status == SRCFIND_OK && v->are_two)
         status = find_correlation(b, &v->other);
+    b->search->report->timings.correlation += clock_seconds() - start;
     return status;
 }
 
@@ -262,6 +264,7 @@ static void flag_parts(struct sources *s) {
 /* Flags the fitted rows of the image that may be artefacts. */
 static enum srcfind_status flag_artefacts(struct backend_search *b) {
     const struct search *s = b->search;
+    const double start = clock_seconds();
     const struct view *view = &s->views->measure;
     const struct run_source pixels = view_pixels(view, &b->calls);
     struct fit_frame frame;
@@ -282,6 +285,7 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
                        : error_memory(b->calls.error, "looking for artefacts");
     flag_parts(s->sources);
     free(gaussians);
+    s->report->timings.artefacts += clock_seconds() - start;
     return status;
 }
 
@@ -290,6 +294,7 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
 /* Finds the point-spread function by the rows of the image. */
 static enum srcfind_status find_psf(struct backend_search *b) {
     const struct search *s = b->search;
+    const double start = clock_seconds();
     const struct view *view = &s->views->measure;
     const int64_t width = view->source->width, height = view->source->height;
     struct measured_psf *psf = s->psf;
@@ -312,6 +317,7 @@ static enum srcfind_status find_psf(struct backend_search *b) {
         psf->edges = psf_area_at_edges(&psf->psf);
     }
     free(points);
+    s->report->timings.psf += clock_seconds() - start;
     return status;
 }
 

@@ -212,16 +212,17 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     const bool is_reported = may_save(b, i);
     if (b->targets->to_stdout)
         clear_progress(b);
+    const double found = clock_seconds();
     if (status == SRCFIND_OK && is_reported)
         status = outputs_write(finder, catalogue, b->targets, target);
     if (status == SRCFIND_OK && is_reported)
         merging_add(b->merging, i, catalogue);
-    const double seconds = clock_seconds() - start;
+    const double written = clock_seconds(), seconds = written - start;
     outcome->status = exit_status_of(status);
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
-        summary_write(messages, catalogue, seconds);
+        summary_write(messages, catalogue, seconds, written - found);
         write_notes(messages, catalogue);
         if (is_reported)
             remove_earlier(b, target, messages);

@@ -10,18 +10,22 @@
 /* The least share of the pixels left out of the boxes that the summary tells. */
 static const double TOLD_SHARE = 0.01;
 
-static void write_stages(const struct messages *messages, const struct srcfind_catalogue *c) {
+static void write_stages(const struct messages *messages, const struct srcfind_catalogue *c,
+                         double write_seconds) {
     const struct srcfind_timings *t = srcfind_catalogue_timings(c);
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     fprintf(messages->stream,
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
-            "pixels kept), islands %.2f ms, measure %.2f ms, smooth %.2f ms, planes %.2f ms, "
-            "completeness %.2f ms\n",
+            "pixels kept), islands %.2f ms, correlation %.2f ms, measure %.2f ms, artefacts %.2f "
+            "ms, psf %.2f ms, smooth %.2f ms, planes %.2f ms, completeness %.2f ms, describe %.2f "
+            "ms, write %.2f ms\n",
             clean_text(messages->image).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
             1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds, plural(b->rounds),
             (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
-            1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes, 1e3 * t->completeness);
+            1e3 * t->correlation, 1e3 * t->measure, 1e3 * t->artefacts, 1e3 * t->psf,
+            1e3 * t->smooth, 1e3 * t->planes, 1e3 * t->completeness, 1e3 * t->describe,
+            1e3 * write_seconds);
 }
 
 /* Writes the shape of the image, and its HDU and plane where the file has several. */
@@ -154,7 +158,7 @@ static void write_size(const struct messages *messages, const struct srcfind_cat
 }
 
 void summary_write(const struct messages *messages, const struct srcfind_catalogue *c,
-                   double seconds) {
+                   double seconds, double write_seconds) {
     const struct srcfind_image *image = srcfind_catalogue_image(c);
     FILE *stream = messages->stream;
     if (messages->quiet)
@@ -168,5 +172,5 @@ void summary_write(const struct messages *messages, const struct srcfind_catalog
     write_shape(image, stream);
     write_run(srcfind_catalogue_run(c), seconds, stream);
     if (messages->verbose)
-        write_stages(messages, c);
+        write_stages(messages, c, write_seconds);
 }
