@@ -46,25 +46,35 @@ EXACT_FUNCTION struct noise_at noise_between(const struct noise_at *nodes, int64
     return n;
 }
 
-/* Writes the noise at n pixels of row y, from pixel x on. */
+/* The first pixel behind those whose position has node i first. */
+EXACT_FUNCTION int64_t noise_column_end(int64_t i, int64_t n_nodes, int64_t step) {
+    return i + 1 < n_nodes ? (i + 1) * step + step / 2 : INT64_MAX;
+}
+
+/* Writes the noise at n pixels of row y, from pixel x on: column by column of nodes, between which
+ * a pixel takes the arithmetic of noise_position alone. */
 EXACT_FUNCTION void noise_map_row(const struct noise_map *map, int64_t y, int64_t x, int64_t n,
                                   struct noise_at *noise) {
     const struct noise_at whole = {map->background, map->rms};
+    if (!map->nodes) {
+        for (int64_t i = 0; i < n; i++)
+            noise[i] = whole;
+        return;
+    }
     const struct noise_position at_y = noise_position(y, map->n_y, map->step);
-    struct noise_at a = whole, b = whole;
-    int64_t column = -1;
-    for (int64_t i = 0; i < n; i++) {
-        noise[i] = whole;
-        if (!map->nodes)
-            continue;
+    for (int64_t i = 0; i < n;) {
         const struct noise_position at_x = noise_position(x + i, map->n_x, map->step);
-        if (at_x.first != column) {
-            a = noise_between(map->nodes, map->n_x, at_x.first, at_y);
-            b = noise_between(map->nodes, map->n_x, at_x.next, at_y);
-            column = at_x.first;
+        const int64_t column_end = noise_column_end(at_x.first, map->n_x, map->step) - x;
+        const int64_t end = column_end < n ? column_end : n;
+        const struct noise_at a = noise_between(map->nodes, map->n_x, at_x.first, at_y);
+        const struct noise_at b = noise_between(map->nodes, map->n_x, at_x.next, at_y);
+        const double background = b.background - a.background, rms = b.rms - a.rms;
+        for (; i < end; i++) {
+            const double u = (double)(2 * (x + i) - (map->step - 1)) / (double)(2 * map->step);
+            const double fraction = u < 0 || at_x.next == at_x.first ? 0 : u - (double)at_x.first;
+            noise[i].background = a.background + fraction * background;
+            noise[i].rms = a.rms + fraction * rms;
         }
-        noise[i].background = a.background + at_x.fraction * (b.background - a.background);
-        noise[i].rms = a.rms + at_x.fraction * (b.rms - a.rms);
     }
 }
 

@@ -150,19 +150,31 @@ static bool is_too_wide(const struct artefacts *a) {
 
 /* --- holes --- */
 
-/* The depth of the deepest pixel of a set of a batch, in rms; 0: none is below the background. */
-static double deepest(const struct batch *b, const struct run_set *set, double *model) {
+enum { PART = 128 }; /* pixels of a row that are looked at together */
+
+/* The depth of the deepest of n pixels of a row, from pixel x and index i on, or `depth`. */
+static double deepest_in_part(const struct batch *b, int64_t y, int64_t x, int64_t n, int64_t i,
+                              double depth) {
     const struct run_pixels *p = &b->pixels;
+    double model[PART];
+    model_row(&b->all->model, y, x, n, model);
+    for (int64_t k = 0; k < n; k++, i++) {
+        const double below = (model[k] - ((double)p->value[i] - p->background[i])) / p->rms[i];
+        if (below > depth)
+            depth = below;
+    }
+    return depth;
+}
+
+/* The depth of the deepest pixel of a set of a batch, in rms; 0: none is below the background. */
+static double deepest(const struct batch *b, const struct run_set *set) {
     double depth = 0;
-    for (int64_t k = 0, i = set->first; k < set->n; k++) {
+    int64_t i = set->first;
+    for (int64_t k = 0; k < set->n; k++) {
         const struct run *run = &set->runs[k];
-        const int64_t n = run_length(run);
-        if (n > 0)
-            model_row(&b->all->model, run->y, run->x0, n, model);
-        for (int64_t x = 0; x < n; x++, i++) {
-            const double below = (model[x] - ((double)p->value[i] - p->background[i])) / p->rms[i];
-            if (below > depth)
-                depth = below;
+        for (int64_t x = run->x0, n; x <= run->x1; x += n, i += n) {
+            n = run->x1 + 1 - x < PART ? run->x1 + 1 - x : PART;
+            depth = deepest_in_part(b, run->y, x, n, i, depth);
         }
     }
     return depth;
@@ -182,18 +194,13 @@ static double opposite_artefact(const struct artefacts *a, const struct srcfind_
 }
 
 /* Sets the hole of a candidate of a batch. */
-static enum srcfind_status find_hole(void *context, int i, struct error *error) {
+static void find_hole(void *context, int i) {
     const struct batch *b = context;
     const struct artefacts *a = b->all;
     struct srcfind_source *row = &a->rows[a->candidates[b->first + i]];
-    double *model = arrays_allocate(a->image->width, sizeof *model);
-    if (!model)
-        return error_memory(error, "looking for artefacts");
-    row->hole = fmax(deepest(b, &b->sets[i], model), opposite_artefact(a, row));
+    row->hole = fmax(deepest(b, &b->sets[i]), opposite_artefact(a, row));
     if (fabs(row->snr) < LEAST * row->hole)
         row->flags |= SRCFIND_FLAG_ARTEFACT;
-    free(model);
-    return SRCFIND_OK;
 }
 
 /* Reads the pixels around the candidates, and finds their holes. */
@@ -206,7 +213,9 @@ static enum srcfind_status find_holes(const struct artefacts *a, struct threads 
                                                          threads, &b.pixels, error)
                                        : error_memory(error, "looking for artefacts");
         if (status == SRCFIND_OK)
-            status = threads_try(threads, (int)b.n, find_hole, &b, error);
+            status = threads_check(threads, error);
+        if (status == SRCFIND_OK)
+            threads_run(threads, (int)b.n, find_hole, &b);
     }
     run_pixels_clear(&b.pixels);
     free(b.runs);
