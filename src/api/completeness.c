@@ -241,7 +241,8 @@ static enum srcfind_status run_trial(const struct trials *t, int64_t first, int6
     } else {
         status = error_memory(t->error, "adding sources to an image");
     }
-    if (status == SRCFIND_OK && !row_index_make(&rows, found.rows, found.n))
+    if (status == SRCFIND_OK &&
+        !row_index_make(&rows, found.rows, found.n, t->search->finder->threads))
         status = error_memory(t->error, "looking for injected sources");
     for (int64_t i = first; status == SRCFIND_OK && i < end; i++)
         if (t->list->all[i].is_added)
@@ -330,7 +331,7 @@ enum srcfind_status completeness_measure(const struct search *search, struct inj
     if (status == SRCFIND_OK)
         t.factor = factor_of(&t);
     if (status == SRCFIND_OK &&
-        !row_index_make(&t.before, search->sources->rows, search->sources->n))
+        !row_index_make(&t.before, search->sources->rows, search->sources->n, threads))
         status = error_memory(t.error, "looking for injected sources");
     if (status == SRCFIND_OK)
         set_fluxes(&t);

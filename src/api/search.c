@@ -262,7 +262,7 @@ static void flag_parts(struct sources *s) {
 }
 
 /* Flags the fitted rows of the image that may be artefacts. */
-static enum srcfind_status flag_artefacts(struct backend_search *b) {
+static enum srcfind_status flag_artefacts(struct backend_search *b, const struct row_index *index) {
     const struct search *s = b->search;
     const double start = clock_seconds();
     const struct view *view = &s->views->measure;
@@ -280,8 +280,8 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
                                    .n_opposite = count_rows(s->opposite)};
     struct gaussian *gaussians = list_opposite(s->opposite, &image.n_gaussians);
     image.gaussians = gaussians;
-    status = gaussians ? artefacts_find(&image, s->sources->rows, s->sources->n, b->calls.threads,
-                                        b->calls.error)
+    status = gaussians ? artefacts_find(&image, index, s->sources->rows, s->sources->n,
+                                        b->calls.threads, b->calls.error)
                        : error_memory(b->calls.error, "looking for artefacts");
     flag_parts(s->sources);
     free(gaussians);
@@ -292,7 +292,7 @@ static enum srcfind_status flag_artefacts(struct backend_search *b) {
 /* --- the point-spread function --- */
 
 /* Finds the point-spread function by the rows of the image. */
-static enum srcfind_status find_psf(struct backend_search *b) {
+static enum srcfind_status find_psf(struct backend_search *b, const struct row_index *index) {
     const struct search *s = b->search;
     const double start = clock_seconds();
     const struct view *view = &s->views->measure;
@@ -307,8 +307,8 @@ static enum srcfind_status find_psf(struct backend_search *b) {
     int64_t n = 0;
     psf_clear(&psf->psf);
     if (!points || !psf_make(&psf->psf, &beam, width, height) ||
-        !psf_points_list(s->sources->rows, s->sources->n, s->sources->free, beam_frame_fwhm(&beam),
-                         points, &n))
+        !psf_points_list(index, s->sources->rows, s->sources->n, s->sources->free,
+                         beam_frame_fwhm(&beam), b->calls.threads, points, &n))
         status = error_memory(b->calls.error, "measuring the point-spread function");
     if (status == SRCFIND_OK) {
         psf->n = psf_fit(&psf->psf, points, n, width, height);
@@ -318,6 +318,21 @@ static enum srcfind_status find_psf(struct backend_search *b) {
     }
     free(points);
     s->report->timings.psf += clock_seconds() - start;
+    return status;
+}
+
+/* Flags the rows of fits that may be artefacts, and finds the point-spread function, if it is
+ * wanted. */
+static enum srcfind_status judge_fits(struct backend_search *b) {
+    const struct search *s = b->search;
+    struct row_index index;
+    enum srcfind_status status =
+        row_index_make(&index, s->sources->rows, s->sources->n, b->calls.threads)
+            ? flag_artefacts(b, &index)
+            : error_memory(b->calls.error, "looking for artefacts");
+    if (status == SRCFIND_OK && s->psf)
+        status = find_psf(b, &index);
+    row_index_clear(&index);
     return status;
 }
 
@@ -474,9 +489,7 @@ static enum srcfind_status search_all(struct backend_search *b) {
     if (status == SRCFIND_OK)
         status = make_and_keep(b, views, s->labels, n > 0, s->sources);
     if (status == SRCFIND_OK && options_fit(s->options) && !b->positions)
-        status = flag_artefacts(b);
-    if (status == SRCFIND_OK && options_fit(s->options) && !b->positions && s->psf)
-        status = find_psf(b);
+        status = judge_fits(b);
     const char *method = s->report->timings.clip_method;
     if (is_constant(&views->measure.result.background) ||
         is_constant(&views_detect(views)->result.background))

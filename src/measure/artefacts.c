@@ -23,7 +23,6 @@
 
 #include "common/arrays.h"
 #include "measure/model.h"
-#include "measure/row_index.h"
 
 static const double NEAR = 8, AROUND = 6; /* beams */
 static const double BRIGHTER = 5, LEAST = 1.2;
@@ -38,7 +37,8 @@ struct artefacts {
     const struct artefact_image *image;
     struct srcfind_source *rows;
     int64_t n;
-    struct row_index own, opposite;
+    const struct row_index *own;
+    struct row_index opposite;
     struct model model;
     bool *is_candidate;
     int64_t *candidates; /* numbers of rows, in their order */
@@ -74,7 +74,7 @@ static void check_share(void *context, int share) {
     const int64_t first = (int64_t)share * ROWS_A_SHARE;
     for (int64_t i = first; i < a->n && i < first + ROWS_A_SHARE; i++) {
         a->rows[i].hole = NAN;
-        a->is_candidate[i] = has_brighter(&a->own, &a->rows[i], distance) ||
+        a->is_candidate[i] = has_brighter(a->own, &a->rows[i], distance) ||
                              has_brighter(&a->opposite, &a->rows[i], distance);
     }
 }
@@ -82,8 +82,8 @@ static void check_share(void *context, int share) {
 static bool find_candidates(struct artefacts *a, struct threads *threads) {
     a->is_candidate = arrays_allocate(a->n, sizeof *a->is_candidate);
     a->candidates = arrays_allocate(a->n, sizeof *a->candidates);
-    if (!a->is_candidate || !a->candidates || !row_index_make(&a->own, a->rows, a->n) ||
-        !row_index_make(&a->opposite, a->image->opposite, a->image->n_opposite))
+    if (!a->is_candidate || !a->candidates ||
+        !row_index_make(&a->opposite, a->image->opposite, a->image->n_opposite, threads))
         return false;
     threads_run(threads, (int)((a->n + ROWS_A_SHARE - 1) / ROWS_A_SHARE), check_share, a);
     for (int64_t i = 0; i < a->n; i++)
@@ -223,9 +223,10 @@ static enum srcfind_status find_holes(const struct artefacts *a, struct threads 
     return status;
 }
 
-enum srcfind_status artefacts_find(const struct artefact_image *image, struct srcfind_source *rows,
+enum srcfind_status artefacts_find(const struct artefact_image *image,
+                                   const struct row_index *index, struct srcfind_source *rows,
                                    int64_t n, struct threads *threads, struct error *error) {
-    struct artefacts a = {.image = image, .rows = rows, .n = n};
+    struct artefacts a = {.image = image, .own = index, .rows = rows, .n = n};
     const struct model_box box = {0, 0, image->width, image->height, MODEL_CELL};
     enum srcfind_status status = SRCFIND_OK;
     if (!find_candidates(&a, threads))
@@ -235,7 +236,6 @@ enum srcfind_status artefacts_find(const struct artefact_image *image, struct sr
                      ? find_holes(&a, threads, error)
                      : error_memory(error, "looking for artefacts");
     model_clear(&a.model);
-    row_index_clear(&a.own);
     row_index_clear(&a.opposite);
     free(a.is_candidate);
     free(a.candidates);

@@ -1,20 +1,37 @@
+/* How the points are found: threads list the rows that are bright (list_share), with the number of
+ * their Gaussian; these are sorted, and the first ones that are alone are taken. */
 #include "measure/psf_points.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arrays.h"
-#include "measure/row_index.h"
 
 static const double LEAST_SNR = 15, ALONE = 3; /* the latter in FWHM */
 /* Relative errors of areas: by noise, times S/N; and of bright sources, which are no exact
  * Gaussians. */
 static const double OF_NOISE = 1.3, OF_SHAPE = 0.03;
 
+enum { ROWS_A_SHARE = 4096 };
+
 /* A row that may be a point, and its free shape. */
-struct chosen {
+struct bright {
     const struct srcfind_source *row;
-    struct tensor moments;
+    const struct tensor *moments;
+};
+
+/* The rows of a share: the first one's Gaussian, and what it has of bright rows. */
+struct share {
+    int64_t first_gaussian, n_gaussians, n_bright;
+};
+
+struct listing {
+    const struct srcfind_source *rows;
+    int64_t n;
+    const struct tensor *shapes;
+    struct bright *bright; /* of share k, from k x ROWS_A_SHARE on */
+    struct share *shares;
 };
 
 static bool is_alone(const struct row_index *index, const struct srcfind_source *row,
@@ -34,38 +51,77 @@ static bool is_bright(const struct srcfind_source *row) {
 }
 
 static int by_snr(const void *a, const void *b) {
-    const struct srcfind_source *p = ((const struct chosen *)a)->row;
-    const struct srcfind_source *q = ((const struct chosen *)b)->row;
+    const struct srcfind_source *p = ((const struct bright *)a)->row;
+    const struct srcfind_source *q = ((const struct bright *)b)->row;
     return p->snr != q->snr ? (p->snr < q->snr) - (p->snr > q->snr)
                             : (p->id > q->id) - (p->id < q->id);
 }
 
-/* Lists the rows that may be points, the brightest first. Returns their number. */
-static int64_t choose(const struct srcfind_source *rows, int64_t n, const struct tensor *shapes,
-                      const struct row_index *index, double distance, struct chosen *chosen) {
-    int64_t n_chosen = 0, gaussian = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const struct srcfind_source *row = &rows[i];
-        if (is_bright(row) && isfinite(shapes[gaussian].xx) && is_alone(index, row, distance))
-            chosen[n_chosen++] = (struct chosen){row, shapes[gaussian]};
-        gaussian += row->flags & SRCFIND_FLAG_NOT_FITTED ? 0 : row->n_gaussians;
-    }
-    qsort(chosen, (size_t)n_chosen, sizeof *chosen, by_snr);
-    return n_chosen;
+static int64_t share_end(const struct listing *l, int share) {
+    const int64_t end = ((int64_t)share + 1) * ROWS_A_SHARE;
+    return end < l->n ? end : l->n;
 }
 
-bool psf_points_list(const struct srcfind_source *rows, int64_t n, const struct tensor *shapes,
-                     double fwhm, struct psf_point *points, int64_t *n_points) {
-    struct chosen *chosen = arrays_allocate(n, sizeof *chosen);
-    struct row_index index = {0};
-    const bool ok = chosen && row_index_make(&index, rows, n);
-    const int64_t n_chosen = ok ? choose(rows, n, shapes, &index, ALONE * fwhm, chosen) : 0;
-    *n_points = n_chosen < PSF_MOST_POINTS ? n_chosen : PSF_MOST_POINTS;
-    for (int64_t k = 0; k < *n_points; k++)
-        points[k] = (struct psf_point){chosen[k].row->x, chosen[k].row->y,
-                                       1 / hypot(OF_NOISE / chosen[k].row->snr, OF_SHAPE),
-                                       chosen[k].moments};
-    row_index_clear(&index);
-    free(chosen);
+static int64_t count_gaussians(const struct srcfind_source *row) {
+    return row->flags & SRCFIND_FLAG_NOT_FITTED ? 0 : row->n_gaussians;
+}
+
+static void count_share(void *context, int share) {
+    const struct listing *l = context;
+    l->shares[share] = (struct share){0};
+    for (int64_t i = (int64_t)share * ROWS_A_SHARE; i < share_end(l, share); i++)
+        l->shares[share].n_gaussians += count_gaussians(&l->rows[i]);
+}
+
+static void list_share(void *context, int share) {
+    const struct listing *l = context;
+    struct share *own = &l->shares[share];
+    struct bright *bright = l->bright + (int64_t)share * ROWS_A_SHARE;
+    int64_t gaussian = own->first_gaussian;
+    for (int64_t i = (int64_t)share * ROWS_A_SHARE; i < share_end(l, share); i++) {
+        if (is_bright(&l->rows[i]) && isfinite(l->shapes[gaussian].xx))
+            bright[own->n_bright++] = (struct bright){&l->rows[i], &l->shapes[gaussian]};
+        gaussian += count_gaussians(&l->rows[i]);
+    }
+}
+
+/* Lists the bright rows, the brightest first. Returns their number. */
+static int64_t list_bright(struct listing *l, int n_shares, struct threads *threads) {
+    int64_t gaussian = 0, n = 0;
+    threads_run(threads, n_shares, count_share, l);
+    for (int k = 0; k < n_shares; k++) {
+        l->shares[k].first_gaussian = gaussian;
+        gaussian += l->shares[k].n_gaussians;
+    }
+    threads_run(threads, n_shares, list_share, l);
+    for (int k = 0; k < n_shares; k++) {
+        memmove(l->bright + n, l->bright + (int64_t)k * ROWS_A_SHARE,
+                (size_t)l->shares[k].n_bright * sizeof *l->bright);
+        n += l->shares[k].n_bright;
+    }
+    qsort(l->bright, (size_t)n, sizeof *l->bright, by_snr);
+    return n;
+}
+
+bool psf_points_list(const struct row_index *index, const struct srcfind_source *rows, int64_t n,
+                     const struct tensor *shapes, double fwhm, struct threads *threads,
+                     struct psf_point *points, int64_t *n_points) {
+    const int n_shares = (int)((n + ROWS_A_SHARE - 1) / ROWS_A_SHARE);
+    struct listing l = {.rows = rows,
+                        .n = n,
+                        .shapes = shapes,
+                        .bright = arrays_allocate(n, sizeof *l.bright),
+                        .shares = arrays_allocate(n_shares, sizeof *l.shares)};
+    const bool ok = l.bright && l.shares;
+    const int64_t n_bright = ok ? list_bright(&l, n_shares, threads) : 0;
+    *n_points = 0;
+    for (int64_t k = 0; k < n_bright && *n_points < PSF_MOST_POINTS; k++) {
+        const struct srcfind_source *row = l.bright[k].row;
+        if (is_alone(index, row, ALONE * fwhm))
+            points[(*n_points)++] = (struct psf_point){
+                row->x, row->y, 1 / hypot(OF_NOISE / row->snr, OF_SHAPE), *l.bright[k].moments};
+    }
+    free(l.bright);
+    free(l.shares);
     return ok;
 }

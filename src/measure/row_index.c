@@ -8,12 +8,20 @@
 
 #include "common/arrays.h"
 
-enum { ROWS_A_STRIP = 8 };
+enum { ROWS_A_STRIP = 8, ROWS_A_SHARE = 4096, STRIPS_A_SHARE = ROWS_A_SHARE / ROWS_A_STRIP };
 
 /* The strips [0, n) of an image, from the lowest row on. */
 struct strips {
     double low, a_unit; /* the lowest y; strips a unit of y */
     int64_t n;
+    int64_t *first; /* of each strip, the number of its first row; n + 1 */
+};
+
+struct making {
+    const struct srcfind_source *rows;
+    int64_t n;
+    struct placed_row *copies, *sorted;
+    struct strips strips;
 };
 
 static int compare(const void *a, const void *b) {
@@ -25,20 +33,27 @@ static int compare(const void *a, const void *b) {
     return (p->row->id > q->row->id) - (p->row->id < q->row->id);
 }
 
-/* Copies the positions of the rows, and makes the strips that they are in. */
-static struct strips make_strips(const struct srcfind_source *rows, int64_t n,
-                                 struct placed_row *copies) {
+static void copy_share(void *context, int share) {
+    const struct making *m = context;
+    const int64_t first = (int64_t)share * ROWS_A_SHARE;
+    for (int64_t i = first; i < m->n && i < first + ROWS_A_SHARE; i++)
+        m->copies[i] = (struct placed_row){m->rows[i].x, m->rows[i].y, &m->rows[i]};
+}
+
+/* Makes the strips that the rows are in. False where memory ran out. */
+static bool make_strips(struct making *m) {
     double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        copies[i] = (struct placed_row){rows[i].x, rows[i].y, &rows[i]};
-        low = fmin(low, rows[i].y);
-        high = fmax(high, rows[i].y);
+    for (int64_t i = 0; i < m->n; i++) {
+        low = fmin(low, m->copies[i].y);
+        high = fmax(high, m->copies[i].y);
     }
     const double height = high - low;
-    struct strips s = {low, 0, n / ROWS_A_STRIP + 1};
+    struct strips *s = &m->strips;
+    *s = (struct strips){.low = low, .n = m->n / ROWS_A_STRIP + 1};
     if (height > 0)
-        s.a_unit = (double)(s.n - 1) / height;
-    return s;
+        s->a_unit = (double)(s->n - 1) / height;
+    s->first = calloc((size_t)s->n + 1, sizeof *s->first);
+    return s->first;
 }
 
 static int64_t strip_of(const struct strips *s, const struct placed_row *row) {
@@ -46,34 +61,46 @@ static int64_t strip_of(const struct strips *s, const struct placed_row *row) {
     return strip > 0 ? (int64_t)strip : 0;
 }
 
-/* Puts the rows in the order of their strips, and of y and x in a strip. False where memory ran
- * out. */
-static bool sort_rows(const struct strips *s, const struct placed_row *rows, int64_t n,
-                      struct placed_row *sorted) {
-    int64_t *first = calloc((size_t)s->n + 1, sizeof *first);
-    if (!first)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        first[strip_of(s, &rows[i])]++;
+/* Puts the rows in the order of their strips. */
+static void place_rows(const struct making *m) {
+    const struct strips *s = &m->strips;
+    for (int64_t i = 0; i < m->n; i++)
+        s->first[strip_of(s, &m->copies[i])]++;
     for (int64_t k = 1; k <= s->n; k++)
-        first[k] += first[k - 1]; /* the end of the strip; each row moves it down */
-    for (int64_t i = n - 1; i >= 0; i--)
-        sorted[--first[strip_of(s, &rows[i])]] = rows[i];
-    for (int64_t k = 0; k < s->n; k++)
-        qsort(sorted + first[k], (size_t)(first[k + 1] - first[k]), sizeof *sorted, compare);
-    free(first);
-    return true;
+        s->first[k] += s->first[k - 1]; /* the end of the strip; each row moves it down */
+    for (int64_t i = m->n - 1; i >= 0; i--)
+        m->sorted[--s->first[strip_of(s, &m->copies[i])]] = m->copies[i];
 }
 
-bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n) {
-    struct placed_row *copies = arrays_allocate(n, sizeof *copies);
+/* Sorts the rows of some strips. */
+static void sort_share(void *context, int share) {
+    const struct making *m = context;
+    const struct strips *s = &m->strips;
+    const int64_t begin = (int64_t)share * STRIPS_A_SHARE;
+    for (int64_t k = begin; k < s->n && k < begin + STRIPS_A_SHARE; k++)
+        qsort(m->sorted + s->first[k], (size_t)(s->first[k + 1] - s->first[k]), sizeof *m->sorted,
+              compare);
+}
+
+bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n,
+                    struct threads *threads) {
     *index = (struct row_index){arrays_allocate(n, sizeof *index->rows), n};
-    bool ok = copies && index->rows;
+    struct making m = {.rows = rows,
+                       .n = n,
+                       .copies = arrays_allocate(n, sizeof *m.copies),
+                       .sorted = index->rows};
+    bool ok = m.copies && index->rows;
     if (ok) {
-        const struct strips strips = make_strips(rows, n, copies);
-        ok = sort_rows(&strips, copies, n, index->rows);
+        threads_run(threads, (int)((n + ROWS_A_SHARE - 1) / ROWS_A_SHARE), copy_share, &m);
+        ok = make_strips(&m);
     }
-    free(copies);
+    if (ok) {
+        place_rows(&m);
+        threads_run(threads, (int)((m.strips.n + STRIPS_A_SHARE - 1) / STRIPS_A_SHARE), sort_share,
+                    &m);
+    }
+    free(m.strips.first);
+    free(m.copies);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "backend/gaussian.h"
+#include "common/threads.h"
 #include "srcfind.h"
 
 /* A row and its position. */
@@ -26,7 +27,8 @@ struct row_index {
 };
 
 /* The rows must outlive the index. Clear the index, also after a failure. */
-bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n);
+bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n,
+                    struct threads *threads);
 void row_index_clear(struct row_index *index);
 
 /* The number of the first row at y or above; n if there is none. */

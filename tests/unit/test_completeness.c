@@ -202,7 +202,7 @@ static void finds_the_nearest_row(void **state) {
             if (rows[i].id % 2 == 1 && square_of(&form, &rows[i], x, y) <= 2 * log(2) &&
                 (!plain || square_of(&form, &rows[i], x, y) < square_of(&form, plain, x, y)))
                 plain = &rows[i];
-        assert_true(row_index_make(&index, rows, n));
+        assert_true(row_index_make(&index, rows, n, unit_threads(2)));
         assert_ptr_equal(row_index_nearest(&index, &form, x, y, is_odd, NULL), plain);
         row_index_clear(&index);
         n_found += plain != NULL;

@@ -5,7 +5,7 @@
 #include "common/random.h"
 #include "unit.h"
 
-enum { ROWS = 3000 };
+enum { ROWS = 20000 };
 
 static bool is_before(const struct placed_row *a, const struct placed_row *b) {
     if (a->y != b->y)
@@ -19,7 +19,7 @@ static void check(struct srcfind_source *rows, int64_t n) {
     bool seen[ROWS] = {false};
     for (int64_t i = 0; i < n; i++)
         rows[i].id = i + 1;
-    assert_true(row_index_make(&index, rows, n));
+    assert_true(row_index_make(&index, rows, n, unit_threads(3)));
     assert_int_equal(index.n, n);
     for (int64_t i = 0; i < n; i++) {
         const struct placed_row *at = &index.rows[i];
@@ -38,7 +38,7 @@ static void check(struct srcfind_source *rows, int64_t n) {
 static void order(void **state) {
     static struct srcfind_source rows[ROWS];
     (void)state;
-    for (int64_t n = 0; n <= ROWS; n = n < 20 ? n + 1 : 5 * n) {
+    for (int64_t n = 0; n <= ROWS; n = n < 20 ? n + 1 : 9 * n) {
         for (int64_t i = 0; i < n; i++) {
             rows[i].x = 500 * random_number(1, (uint64_t)n, (uint64_t)i, 0) - 1;
             rows[i].y = 300 * random_number(1, (uint64_t)n, (uint64_t)i, 1) - 1;
