@@ -94,7 +94,8 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     const double start = clock_seconds();
     view->source = pixels;
     if (status == SRCFIND_OK &&
-        !noise_describe(&view->detection, &view->result.noise, &view->result.background))
+        !noise_describe(&view->detection, &view->result.noise, search->finder->threads,
+                        &view->result.background, &result->quality))
         status = error_memory(error, "measuring local noise");
     if (status == SRCFIND_OK && options_fit(search->options) &&
         !noise_describe_correlation(&view->correlation, &result->correlation))

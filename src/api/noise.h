@@ -4,6 +4,7 @@
 #define NOISE_H
 
 #include "backend/backend.h"
+#include "common/threads.h"
 #include "measure/correlation.h"
 #include "options/options.h"
 
@@ -21,13 +22,11 @@ void noise_choose_box(const struct noise_choice *choice, const struct srcfind_im
 /* BMAJ x BMIN in pixels^2, at least 4; 0 if the beam or the scale of pixels is not known. */
 double noise_beam_squared(const struct srcfind_image *image);
 
-/* Fills the members of a background that describe local noise. */
+/* Fills the members of a background that describe local noise, and the 10th and the 90th percentile
+ * of the background of its nodes, in a quality; these are NaN without nodes. */
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
-                    struct srcfind_background *background);
-
-/* The 10th and the 90th percentile of the background of the nodes of local noise; NaN without
- * nodes. */
-bool noise_background_range(const struct noise_map *map, double *p10, double *p90);
+                    struct threads *threads, struct srcfind_background *background,
+                    struct srcfind_quality *quality);
 
 /* Copies the autocorrelation of the noise for the user, who frees its values. False where memory
  * ran out. */

@@ -262,14 +262,14 @@ static void note_fragments(FILE *stream, const struct result *r) {
 static void note_artefacts(FILE *stream, const struct result *r) {
     const double n = r->quality.artefacts;
     const int64_t n_negative = r->sources.n_negative;
-    int64_t n_both = 0;
-    for (int64_t i = 0; i < r->sources.n; i++)
-        n_both += (r->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT) != 0;
+    int64_t n_of_negative = 0;
+    for (int64_t i = r->sources.n - n_negative; i < r->sources.n; i++)
+        n_of_negative += (r->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT) != 0;
     char negative[64] = "";
-    if (n_negative > 0 && isfinite(n))
-        snprintf(negative, sizeof negative, ", and %.0f of %lld negative ones", (double)n_both - n,
-                 (long long)n_negative);
-    if (n_both > 0)
+    if (n_negative > 0)
+        snprintf(negative, sizeof negative, ", and %lld of %lld negative ones",
+                 (long long)n_of_negative, (long long)n_negative);
+    if (n + (double)n_of_negative > 0)
         note(stream,
              "%.0f of %lld sources%s may be artefacts of brighter ones: flag 2048, and Hole", n,
              (long long)(r->sources.n - n_negative), negative);
@@ -280,7 +280,7 @@ static void note_negative(FILE *stream, const struct result *r) {
     const int64_t first = r->sources.n - r->sources.n_negative;
     const bool local = r->options.noise.local || r->background.box > 0 || *r->options.rms_map;
     int64_t n[2] = {0, 0}; /* positive, negative */
-    for (int64_t i = 0; i < r->sources.n; i++)
+    for (int64_t i = 0; r->sources.n_negative > 0 && i < r->sources.n; i++)
         n[i >= first] += !(r->sources.rows[i].flags & SRCFIND_FLAG_ARTEFACT);
     if ((double)n[1] > MOST_NEGATIVE * (double)n[0])
         note(stream,

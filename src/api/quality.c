@@ -1,7 +1,7 @@
 /* How the quality of an image is found:
  *
  * 1. Shares of sources are counted by their flags, and with a fit by residual and size.
- * 2. The background of the nodes of local noise gives two percentiles.
+ * 2. The percentiles of the background are known from the search (noise_describe).
  * 3. The sample of the pixels (input/sampled.c) gives the share of zeros. It is divided into a grid
  *    of at most 8 x 8 cells, none smaller than a box of local noise. The values of each cell are
  *    clipped at 3 sigma; the rms of 4 cells or more give two percentiles.
@@ -176,13 +176,13 @@ bool quality_find(const struct sampled *sample, struct result *result) {
         .narrow = NAN,
         .high_residual = NAN,
         .artefacts = NAN,
+        .background_p10 = quality->background_p10,
+        .background_p90 = quality->background_p90,
         .psf_points = quality->psf_points,
         .psf_middle = quality->psf_middle,
         .psf_edges = quality->psf_edges,
         .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
     compare_fits(result, &tally, quality);
-    if (!noise_background_range(&result->noise, &quality->background_p10, &quality->background_p90))
-        return false;
     if (!sample->bits)
         return true;
     float *values = malloc((size_t)(sample->n_rows * sample->n_columns) * sizeof *values);
