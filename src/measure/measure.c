@@ -599,9 +599,11 @@ enum srcfind_status measure_gaussians(const struct measurer *measurer,
     int64_t *list = arrays_allocate(components->n_of_composites, sizeof *list), n = 0;
     if (!list)
         return error_memory(error, "measuring sources");
-    for (int64_t i = 0; i < components->n_gaussians; i++)
-        if (components->component[components->gaussian[i].component].composite)
-            list[n++] = i;
+    for (int64_t i = 0; i < components->n; i++) {
+        const struct component *c = &components->component[i];
+        for (int64_t k = 0; c->composite && k < c->n_gaussians; k++)
+            list[n++] = c->first_gaussian + k;
+    }
     struct batch b = {.measurer = measurer,
                       .islands = segments->islands,
                       .components = components->component,

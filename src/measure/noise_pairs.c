@@ -33,7 +33,7 @@ enum {
     LEAST_BRIGHT = 5 * UNIT, /* beyond this */
     ENOUGH_PIXELS = 256,     /* base pixels far from sources: others are then not used */
     LEAST_PAIRS = 64,        /* of a lag and the opposite one */
-    BATCH_PIXELS = 1 << 18,  /* most pixels in memory, or the rows of one base row */
+    BATCH_PIXELS = 1 << 20,  /* most pixels in memory, or the rows of one base row */
     BASES_AT_ONCE = 256,     /* base pixels whose sums fit in 32 bits */
     LEAST_ROWS_A_THREAD = 8, /* base rows */
 };
