@@ -96,6 +96,12 @@ struct capacities {
     int64_t component, gaussian, composite, source_of_pixel;
 };
 
+/* A share, and how many pixels its fits have. */
+struct fitted_share {
+    int64_t n_pixels;
+    int share;
+};
+
 struct thread_arena {
     struct arena arena;
     atomic_flag is_taken;
@@ -110,6 +116,7 @@ struct batches {
     struct item *items;
     struct thread_arena *arenas; /* as many as threads */
     struct counts *shares;       /* what each share has, or the first that it has */
+    struct fitted_share *order;  /* of the shares in the loop; NULL: that of the islands */
     struct counts total;         /* what the batch has */
     struct arena_pool pool;      /* of the arenas */
     struct batch_pixels read;
@@ -152,8 +159,9 @@ static struct thread_arena *take_arena(const struct batches *b) {
     return &b->arenas[i];
 }
 
-static enum srcfind_status work_on_share(void *context, int share, struct error *error) {
+static enum srcfind_status work_on_share(void *context, int i_share, struct error *error) {
     struct batches *b = context;
+    const int share = b->order ? b->order[i_share].share : i_share;
     struct thread_arena *own = take_arena(b);
     bool ok = true;
     for (int64_t i = share_first(share); ok && i < share_end(b, share); i++) {
@@ -461,6 +469,35 @@ static bool run_jobs(struct batches *b) {
     return b->status == SRCFIND_OK;
 }
 
+static int by_pixels(const void *a, const void *b) {
+    const struct fitted_share *p = a, *q = b;
+    return p->n_pixels != q->n_pixels ? (p->n_pixels < q->n_pixels) - (p->n_pixels > q->n_pixels)
+                                      : (p->share > q->share) - (p->share < q->share);
+}
+
+/* The number of pixels of the fits before a share. */
+static int64_t fit_pixels_before(const struct counts *counts) {
+    return counts->of[FIT_PIXELS] + counts->of[LARGE_FIT_PIXELS];
+}
+
+/* Takes the results of the fits. The shares with the largest islands come first: one of these can
+ * take as long as thousands of small ones, and no thread should begin with it last. */
+static bool finish_fits(struct batches *b) {
+    const int n = count_shares(b->n);
+    b->order = arrays_allocate(n, sizeof *b->order);
+    for (int k = 0; b->order && k < n; k++) {
+        const struct counts *next = k + 1 < n ? &b->shares[k + 1] : &b->total;
+        b->order[k] =
+            (struct fitted_share){fit_pixels_before(next) - fit_pixels_before(&b->shares[k]), k};
+    }
+    if (b->order)
+        qsort(b->order, (size_t)n, sizeof *b->order, by_pixels);
+    const bool ok = b->order && for_each_island(b, finish_fit);
+    free(b->order);
+    b->order = NULL;
+    return ok;
+}
+
 /* Fits the islands that are due, if any. False on an error. */
 static bool fit_due(struct batches *b) {
     struct batch_jobs *jobs = &b->jobs;
@@ -469,7 +506,7 @@ static bool fit_due(struct batches *b) {
     return n[JOBS] + n[LARGE_JOBS] == 0 ||
            (RESERVE(jobs->job, jobs->capacity, n[JOBS] + n[LARGE_JOBS]) &&
             RESERVE(jobs->pixels, jobs->pixels_capacity, n[FIT_PIXELS] + n[LARGE_FIT_PIXELS]) &&
-            for_each_island(b, make_jobs) && run_jobs(b) && for_each_island(b, finish_fit));
+            for_each_island(b, make_jobs) && run_jobs(b) && finish_fits(b));
 }
 
 /* False on an error. */
