@@ -433,14 +433,35 @@ static void leave_out(const struct finding *f, const struct wide_run *run) {
     }
 }
 
+enum { RUNS_A_SHARE = 64 };
+
+/* The runs of islands that were chosen. */
+struct chosen_runs {
+    const struct finding *finding;
+    const struct wide_run **runs;
+    int64_t n;
+};
+
+static void leave_out_share(void *context, int share) {
+    const struct chosen_runs *c = context;
+    const int64_t first = (int64_t)share * RUNS_A_SHARE;
+    for (int64_t k = first; k < c->n && k < first + RUNS_A_SHARE; k++)
+        leave_out(c->finding, c->runs[k]);
+}
+
 static bool leave_out_all(const struct finding *f, const struct joined_runs *j,
-                          const struct wide_island *islands) {
+                          const struct wide_island *islands, struct threads *threads) {
+    struct chosen_runs c = {.finding = f, .runs = arrays_allocate(j->n, sizeof *c.runs)};
     if (!f->out->pixels)
         f->out->pixels = blanks_create(f->width * f->height);
-    for (int64_t k = 0; f->out->pixels && k < j->n; k++)
+    for (int64_t k = 0; c.runs && k < j->n; k++)
         if (islands[forest_root(j->parent, k)].is_chosen)
-            leave_out(f, &j->runs[k]);
-    return f->out->pixels;
+            c.runs[c.n++] = &j->runs[k];
+    if (f->out->pixels)
+        threads_run(threads, (int)((c.n + RUNS_A_SHARE - 1) / RUNS_A_SHARE), leave_out_share, &c);
+    const bool ok = c.runs && f->out->pixels;
+    free(c.runs);
+    return ok;
 }
 
 /* --- all of it --- */
@@ -452,7 +473,8 @@ static int by_first_row(const void *a, const void *b) {
 
 /* Finds the islands of rows as a whole, and leaves out those that are chosen. *piece: one at the
  * first pixel of the rows or before it; it moves to that pixel. */
-static bool choose_in_rows(struct finding *f, const struct rows *rows, int64_t *piece) {
+static bool choose_in_rows(struct finding *f, const struct rows *rows, struct threads *threads,
+                           int64_t *piece) {
     const int64_t begin = rows->first * f->width, end = (rows->last + 1) * f->width;
     const struct wide_runs *runs = f->runs;
     struct joined_runs j;
@@ -467,7 +489,7 @@ static bool choose_in_rows(struct finding *f, const struct rows *rows, int64_t *
     ok = islands && has_peak;
     if (ok)
         choose(f, &j, has_peak, islands);
-    ok = ok && (f->out->n_islands == 0 || leave_out_all(f, &j, islands));
+    ok = ok && (f->out->n_islands == 0 || leave_out_all(f, &j, islands, threads));
     free(islands);
     free(has_peak);
     joined_clear(&j);
@@ -486,7 +508,7 @@ static enum srcfind_status choose_islands(struct finding *f, struct threads *thr
         for (; i < f->n_rows && f->rows[i].first <= rows.last; i++)
             rows.last = f->rows[i].last > rows.last ? f->rows[i].last : rows.last;
         status = threads_check(threads, f->error);
-        if (status == SRCFIND_OK && !choose_in_rows(f, &rows, &piece))
+        if (status == SRCFIND_OK && !choose_in_rows(f, &rows, threads, &piece))
             status = error_memory(f->error, FINDING);
     }
     if (f->out->n_islands == 0)
