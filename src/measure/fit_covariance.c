@@ -31,8 +31,8 @@ static const double SPACING = 0.5, SPACING_OF_ONE = 0.75;
 /* The least weight of a pixel of the core, as in the fit. */
 static const double LEAST_CORE = 0.02;
 
-/* A pixel of the part: its position in the image and in the frame; field: the change of each
- * quantity by its noise. */
+/* A pixel of the part: its position in the image, in steps, and in the frame; field: the change of
+ * each quantity by its noise. */
 struct pixel {
     int32_t x, y;
     double u, v;
@@ -51,6 +51,7 @@ struct covariance {
     int64_t n;
     int32_t half_x, half_y; /* pixels at offsets of -half ... half steps have correlated noise; */
     double *table;          /* the autocorrelation at these offsets, row by row */
+    int64_t *window;        /* of each dy in 0 ... half_y: the first pixel at the offset -half_x */
     double matrix[COLUMNS][COLUMNS];    /* A; then its lower triangular factor */
     double solved[QUANTITIES][COLUMNS]; /* the gradients; then A^-1 gradient */
 };
@@ -103,7 +104,7 @@ static bool list_pixels(struct covariance *c, const struct island_fit *fit,
         struct pixel *p = &c->pixels[c->n];
         if (from->x % c->step_x != 0 || from->y % c->step_y != 0)
             continue;
-        *p = (struct pixel){.x = from->x, .y = from->y};
+        *p = (struct pixel){.x = from->x / c->step_x, .y = from->y / c->step_y};
         p->u = c->frame->ux * from->x + c->frame->uy * from->y;
         p->v = c->frame->vy * from->y;
         p->weight = core_weight(c, p->u, p->v);
@@ -233,13 +234,27 @@ static int64_t first_from(const struct covariance *c, int64_t y, int64_t x) {
     return low;
 }
 
+/* Moves the windows to pixel `index`: on from those of the pixel before, if it is in the same row.
+ */
+static void move_windows(const struct covariance *c, int64_t index) {
+    const struct pixel *p = &c->pixels[index];
+    const bool begins_row = index == 0 || p[-1].y != p->y;
+    for (int32_t dy = 1; dy <= c->half_y; dy++) {
+        int64_t *at = &c->window[dy];
+        if (begins_row)
+            *at = first_from(c, p->y + dy, p->x - c->half_x);
+        while (*at < c->n && c->pixels[*at].y == p->y + dy && c->pixels[*at].x < p->x - c->half_x)
+            ++*at;
+    }
+}
+
 /* Adds, for the pixels of row y from index `at` on, their fields times the correlation of their
  * noise with pixel p's. row: that of the table, at the offset 0. */
 static void correlate_row(const struct covariance *c, const struct pixel *p, int32_t y, int64_t at,
                           const double *row, double common[QUANTITIES]) {
-    const int32_t last = p->x + c->half_x * c->step_x;
+    const int32_t last = p->x + c->half_x;
     for (; at < c->n && c->pixels[at].y == y && c->pixels[at].x <= last; at++) {
-        const double correlation = row[(c->pixels[at].x - p->x) / c->step_x];
+        const double correlation = row[c->pixels[at].x - p->x];
         for (int q = 0; q < QUANTITIES; q++)
             common[q] += correlation * c->pixels[at].field[q];
     }
@@ -251,15 +266,14 @@ static void correlate(const struct covariance *c, int64_t index,
                       double covariance[QUANTITIES][QUANTITIES]) {
     const struct pixel *p = &c->pixels[index];
     const double *row = c->table + (int64_t)c->half_y * (2 * c->half_x + 1) + c->half_x;
-    const int64_t reach = (int64_t)c->half_x * c->step_x;
     double common[QUANTITIES];
     for (int q = 0; q < QUANTITIES; q++)
         common[q] = 0.5 * row[0] * p->field[q];
     correlate_row(c, p, p->y, index + 1, row, common);
+    move_windows(c, index);
     for (int32_t dy = 1; dy <= c->half_y; dy++) {
-        const int32_t y = p->y + dy * c->step_y;
         row += 2 * c->half_x + 1;
-        correlate_row(c, p, y, first_from(c, y, p->x - reach), row, common);
+        correlate_row(c, p, p->y + dy, c->window[dy], row, common);
     }
     for (int a = 0; a < QUANTITIES; a++)
         for (int b = 0; b < QUANTITIES; b++)
@@ -321,10 +335,11 @@ static bool make_table(struct covariance *c) {
     c->half_x = l->half_x / m + (m > 1);
     c->half_y = l->half_y / n + (n > 1);
     const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;
+    c->window = malloc((size_t)height * sizeof *c->window);
     c->table = malloc((size_t)width * (size_t)height * sizeof *c->table);
     for (int32_t i = 0; c->table && i < width * height; i++)
         c->table[i] = correlation_of_cells(l, m, n, i % width - c->half_x, i / width - c->half_y);
-    return c->table;
+    return c->table && c->window;
 }
 
 /* Adds the covariance of all pairs, of which no variance is below its least value. */
@@ -363,6 +378,7 @@ bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fi
         add_covariance(c, covariance);
     }
     free(c->table);
+    free(c->window);
     free(c->pixels);
     free(c);
     return ok;
