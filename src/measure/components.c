@@ -1,12 +1,12 @@
-/* How islands become components. A batch of islands (components_batch_first) is worked through in
+/* How islands become components. A batch of islands (choose_batch) is worked through in
  * loops over its islands, by all threads:
  *
  * 1. begin_island: with a fit, the runs of the margin around each island. read_pixels then reads
  *    islands and margins in one pass; with --detect-on once from each image.
  * 2. divide_island: deblend divides each island at saddles; each peak is a source.
- * 3. make_first_fit, make_jobs, run_jobs: island_fit makes a job of each part of an island. Parts
- *    of islands with several are fitted in sweeps (sweeps.c), all other jobs of the batch at once,
- *    on the CPU or a device.
+ * 3. batch_fits.c: make_first_fit, make_jobs, run_jobs: island_fit makes a job of each part of an
+ * island. Parts of islands with several are fitted in sweeps (sweeps.c), all other jobs of the
+ * batch at once, on the CPU or a device.
  * 4. finish_fit: a fit that makes flux out of nothing (flux_check.c) is repeated from more peaks;
  *    where the second fails, too, the sources of the island are not fitted. Gaussians are then
  *    grouped to sources.
@@ -17,216 +17,22 @@
  * makes them, until the batch ends.
  *
  * Counts and places: what a batch has of pixels, jobs and components is counted in shares, and
- * placed in arrays (place), in the order of the islands.
+ * placed in arrays (batches_place), in the order of the islands.
  *
  * Cost: a batch has at most 8192 islands and 2^20 pixels, boxes with margins counted, unless one
  * island has more. The batches of an image use the same memory, one after another. */
 #include "measure/components.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/arrays.h"
+#include "measure/batch_fits.h"
 #include "measure/beam_frame.h"
 #include "measure/component_pixels.h"
-#include "measure/flux_check.h"
-#include "measure/grouped.h"
 
 enum {
-    ISLANDS_A_SHARE = 32,  /* that a thread takes at a time */
     BATCH_ISLANDS = 8192,  /* most islands of a batch */
     BATCH_PIXELS = 1 << 20 /* most pixels of a batch, with margins; one island may have more */
 };
-
-/* What the arrays of a batch have of its islands: pixels of islands and of margins; jobs and pixels
- * of fits, of islands with one part and with several; and the components. */
-enum part {
-    INSIDE,
-    MARGIN,
-    JOBS,
-    FIT_PIXELS,
-    LARGE_JOBS,
-    LARGE_FIT_PIXELS,
-    COMPONENTS,
-    GAUSSIANS,
-    COMPOSITES,
-    OF_COMPOSITES, /* their Gaussians */
-    PARTS
-};
-
-/* Of each part, a number of elements, or the index of the first one. */
-struct counts {
-    int64_t of[PARTS];
-};
-
-/* An island of the batch. */
-struct item {
-    struct fit_frame frame; /* its unit circle is a point at the island's highest pixel */
-    struct island_pixels pixels;
-    struct island_pixels detected; /* the same pixels, where the island was found */
-    struct deblended deblended;
-    struct deblended more; /* the start of its second fit */
-    struct island_fit fit;
-    bool is_due, is_second; /* a fit is wanted; it is the second one */
-    struct fitted_sources fitted;
-    struct grouped_sources grouped;
-    struct margin margin; /* empty without a fit */
-    struct arena *arena;  /* of the thread that works on the island */
-    struct counts first;  /* in the arrays of the batch */
-};
-
-/* The jobs of the islands that are due: those of islands with several parts are the first ones. */
-struct batch_jobs {
-    struct fit_job *job;
-    struct fit_pixel *pixels;
-    int64_t capacity, pixels_capacity;
-};
-
-/* Pixels of the islands, then those of the margins. */
-struct batch_pixels {
-    struct run_pixels measured;
-    struct run_pixels detected; /* the same, where islands were found in other pixels */
-    struct run_set *sets;
-    int64_t sets_capacity;
-};
-
-/* The capacities of the arrays of the components. */
-struct capacities {
-    int64_t component, gaussian, composite, source_of_pixel;
-};
-
-/* A share, and how many pixels its fits have. */
-struct fitted_share {
-    int64_t n_pixels;
-    int share;
-};
-
-struct thread_arena {
-    struct arena arena;
-    atomic_flag is_taken;
-};
-
-struct batches {
-    const struct component_setting *setting;
-    const struct segments *segments;
-    struct threads *threads;
-    /* The batch: islands [first, first + n). */
-    int64_t first, n;
-    struct item *items;
-    struct thread_arena *arenas; /* as many as threads */
-    struct counts *shares;       /* what each share has, or the first that it has */
-    struct fitted_share *order;  /* of the shares in the loop; NULL: that of the islands */
-    struct counts total;         /* what the batch has */
-    struct arena_pool pool;      /* of the arenas */
-    struct batch_pixels read;
-    struct batch_jobs jobs;
-    struct components components;
-    struct capacities capacities;
-    /* The loop over islands: what it does, or counts in which parts. */
-    bool (*work)(struct batches *batch, struct item *item, int64_t island);
-    void (*count)(const struct batches *batch, const struct item *item, int64_t island,
-                  int64_t *counts);
-    enum part from, to;
-    /* Of the loop that failed; SRCFIND_OK after a failure: memory ran out. */
-    enum srcfind_status status;
-    const char *doing; /* for error_memory */
-    struct error *error;
-};
-
-/* --- loops over islands --- */
-
-/* The islands of a share, as indices in the batch. */
-static int64_t share_first(int share) {
-    return (int64_t)share * ISLANDS_A_SHARE;
-}
-
-static int64_t share_end(const struct batches *b, int share) {
-    const int64_t end = share_first(share) + ISLANDS_A_SHARE;
-    return end < b->n ? end : b->n;
-}
-
-static int count_shares(int64_t n_islands) {
-    return (int)((n_islands + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
-}
-
-/* Takes an arena that no other thread has. */
-static struct thread_arena *take_arena(const struct batches *b) {
-    const int n = threads_count(b->threads);
-    int i = 0;
-    while (atomic_flag_test_and_set(&b->arenas[i].is_taken))
-        i = (i + 1) % n;
-    return &b->arenas[i];
-}
-
-static enum srcfind_status work_on_share(void *context, int i_share, struct error *error) {
-    struct batches *b = context;
-    const int share = b->order ? b->order[i_share].share : i_share;
-    struct thread_arena *own = take_arena(b);
-    bool ok = true;
-    for (int64_t i = share_first(share); ok && i < share_end(b, share); i++) {
-        b->items[i].arena = &own->arena;
-        ok = b->work(b, &b->items[i], b->first + i);
-    }
-    atomic_flag_clear(&own->is_taken);
-    return ok ? SRCFIND_OK : error_memory(error, b->doing);
-}
-
-/* Calls `work` for all islands of the batch. */
-static bool for_each_island(struct batches *b,
-                            bool (*work)(struct batches *, struct item *, int64_t)) {
-    b->work = work;
-    b->status = threads_try(b->threads, count_shares(b->n), work_on_share, b, b->error);
-    return b->status == SRCFIND_OK;
-}
-
-/* Counts what a share has. */
-static void count_share(void *context, int share) {
-    const struct batches *b = context;
-    struct counts all = {{0}};
-    for (int64_t i = share_first(share); i < share_end(b, share); i++) {
-        struct counts own = {{0}};
-        b->count(b, &b->items[i], b->first + i, own.of);
-        for (int k = b->from; k <= (int)b->to; k++)
-            all.of[k] += own.of[k];
-    }
-    b->shares[share] = all;
-}
-
-/* Sets where the islands of a share begin. */
-static void place_share(void *context, int share) {
-    const struct batches *b = context;
-    struct counts at = b->shares[share];
-    for (int64_t i = share_first(share); i < share_end(b, share); i++) {
-        struct item *item = &b->items[i];
-        struct counts own = {{0}};
-        b->count(b, item, b->first + i, own.of);
-        for (int k = b->from; k <= (int)b->to; k++) {
-            item->first.of[k] = at.of[k];
-            at.of[k] += own.of[k];
-        }
-    }
-}
-
-/* Sets the first of each island's elements of the parts from ... to, and their totals. `count`
- * counts those of an island. */
-static void place(struct batches *b, enum part from, enum part to,
-                  void (*count)(const struct batches *, const struct item *, int64_t, int64_t *)) {
-    const int n = count_shares(b->n);
-    b->from = from;
-    b->to = to;
-    b->count = count;
-    threads_run(b->threads, n, count_share, b);
-    for (int k = from; k <= (int)to; k++) {
-        b->total.of[k] = 0;
-        for (int share = 0; share < n; share++) {
-            const int64_t own = b->shares[share].of[k];
-            b->shares[share].of[k] = b->total.of[k];
-            b->total.of[k] += own;
-        }
-    }
-    threads_run(b->threads, n, place_share, b);
-}
 
 /* --- reading --- */
 
@@ -284,10 +90,6 @@ static bool make_sets(struct batches *b, struct item *item, int64_t island) {
     return true;
 }
 
-static bool has_two_images(const struct batches *b) {
-    return b->setting->detect != b->setting->measure;
-}
-
 static enum srcfind_status read_from(const struct run_source *from, const struct batches *b,
                                      struct run_pixels *pixels) {
     return run_pixels_read(from, b->read.sets, 2 * b->n, b->total.of[INSIDE] + b->total.of[MARGIN],
@@ -299,18 +101,13 @@ static bool read_pixels(struct batches *b) {
     struct batch_pixels *read = &b->read;
     if (!RESERVE(read->sets, read->sets_capacity, 2 * b->n))
         return false;
-    place(b, INSIDE, MARGIN, count_pixels);
-    if (!for_each_island(b, make_sets))
+    batches_place(b, INSIDE, MARGIN, count_pixels);
+    if (!batches_each(b, make_sets))
         return false;
     b->status = read_from(b->setting->measure, b, &read->measured);
     if (b->status == SRCFIND_OK && has_two_images(b))
         b->status = read_from(b->setting->detect, b, &read->detected);
     return b->status == SRCFIND_OK;
-}
-
-/* The pixels of the detection image. */
-static const struct run_pixels *detected_pixels(const struct batches *b) {
-    return has_two_images(b) ? &b->read.detected : &b->read.measured;
 }
 
 /* The pixels of an island among the pixels of its batch. */
@@ -343,177 +140,6 @@ static bool divide_island(struct batches *b, struct item *item, int64_t island) 
     *p = pixels_of(item, &b->read.measured);
     item->detected = pixels_of(item, detected_pixels(b));
     return deblend(&item->detected, d->detection->threshold, d->contrast, arena, &item->deblended);
-}
-
-/* --- fitting --- */
-
-/* Makes the fit of an island, from the peaks of `start`. */
-static bool start_fit(struct batches *b, struct item *item, const struct deblended *start) {
-    const struct margin_pixels margin = {&item->margin, &b->read.measured, detected_pixels(b),
-                                         item->first.of[MARGIN]};
-    item->is_due = true;
-    return island_fit_make(&item->fit, &item->pixels, start, &margin, b->setting->detection->island,
-                           item->arena);
-}
-
-static bool make_first_fit(struct batches *b, struct item *item, int64_t island) {
-    (void)island;
-    return start_fit(b, item, &item->deblended);
-}
-
-/* Makes the second fit of an island whose first fit made flux out of nothing. */
-static bool make_second_fit(struct batches *b, struct item *item, int64_t island) {
-    double widest;
-    (void)island;
-    if (!item->is_due)
-        return true;
-    item->is_second = true;
-    if (!flux_check_add_peaks(&item->fit, &item->frame, item->arena, &item->more, &widest) ||
-        !start_fit(b, item, &item->more))
-        return false;
-    item->fit.widest = widest;
-    return true;
-}
-
-static void count_jobs(const struct batches *b, const struct item *item, int64_t island,
-                       int64_t *counts) {
-    const struct island_fit *fit = &item->fit;
-    (void)b;
-    (void)island;
-    if (!item->is_due)
-        return;
-    counts[fit->parts.n > 1 ? LARGE_JOBS : JOBS] = fit->parts.n;
-    counts[fit->parts.n > 1 ? LARGE_FIT_PIXELS : FIT_PIXELS] = fit->n_pixels;
-}
-
-/* The jobs of an island that is due. */
-static struct fit_job *jobs_of(const struct batches *b, const struct item *item) {
-    return b->jobs.job + (item->fit.parts.n > 1 ? item->first.of[LARGE_JOBS]
-                                                : b->total.of[LARGE_JOBS] + item->first.of[JOBS]);
-}
-
-/* The index of their first pixel. */
-static int64_t first_fit_pixel(const struct batches *b, const struct item *item) {
-    return item->fit.parts.n > 1 ? item->first.of[LARGE_FIT_PIXELS]
-                                 : b->total.of[LARGE_FIT_PIXELS] + item->first.of[FIT_PIXELS];
-}
-
-static bool make_jobs(struct batches *b, struct item *item, int64_t island) {
-    (void)island;
-    if (item->is_due)
-        island_fit_make_jobs(&item->fit, &item->frame, first_fit_pixel(b, item), b->jobs.pixels,
-                             jobs_of(b, item));
-    return true;
-}
-
-/* Whether the image may cut an island off, so that its Gaussians have flux outside of the pixels:
- * it is at the edge, or more than a tenth of its margin is blank. */
-static bool is_cut(const struct batches *b, const struct item *item, int64_t island) {
-    const struct island *whole = &b->segments->islands[island];
-    const struct pixel_source *image = b->setting->measure->source;
-    const int64_t n = item->margin.n_pixels;
-    int64_t n_blank = 0;
-    for (int64_t i = 0; whole->edge && i < n; i++)
-        n_blank += !isfinite(b->read.measured.value[item->first.of[MARGIN] + i]);
-    const bool at_edge = whole->x_min == 0 || whole->y_min == 0 ||
-                         whole->x_max == image->width - 1 || whole->y_max == image->height - 1;
-    return at_edge || 10 * n_blank > n;
-}
-
-/* Takes the results of an island. If its Gaussians do not describe it, it stays due; after the
- * second fit its sources are then not fitted. */
-static bool finish_fit(struct batches *b, struct item *item, int64_t island) {
-    const struct component_setting *d = b->setting;
-    const struct flux_check check = {d->detection->threshold, d->detection->island, d->correlated};
-    const double rms = item->pixels.rms[item->deblended.peak[0]];
-    const struct group_rule rule = {d->group_tolerance,
-                                    d->group_tolerance * d->detection->island * rms};
-    struct fit_job *jobs = jobs_of(b, item);
-    if (!item->is_due)
-        return true;
-    const bool is_changed = flux_check_drop_unsupported(&item->fit, &item->frame, jobs);
-    const bool holds =
-        is_cut(b, item, island) || flux_check_holds(&check, &item->fit, &item->frame, jobs);
-    item->is_due = !holds || (is_changed && !item->is_second);
-    if (item->is_due && !item->is_second)
-        return true;
-    for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
-        jobs[k].is_fitted = false;
-    return island_fit_finish(&item->fit, &item->frame, jobs, item->arena, &item->fitted) &&
-           grouped_sources_make(&item->fit, &item->frame, d->noise, jobs, &item->fitted, &rule,
-                                item->arena, &item->grouped);
-}
-
-/* Fits the parts of the islands that have several. False on an error. */
-static bool run_large_jobs(struct batches *b) {
-    const int64_t n_jobs = b->total.of[LARGE_JOBS];
-    struct grouped_island *large = arrays_allocate(n_jobs, sizeof *large);
-    int64_t n = 0;
-    for (int64_t i = 0; large && n_jobs > 0 && i < b->n; i++)
-        if (b->items[i].is_due && b->items[i].fit.parts.n > 1)
-            large[n++] = (struct grouped_island){&b->items[i].fit, jobs_of(b, &b->items[i])};
-    if (large && n > 0)
-        b->status = sweeps_run(large, n, b->jobs.pixels, b->setting->fitter, b->threads, b->error);
-    free(large);
-    return large && b->status == SRCFIND_OK;
-}
-
-/* Fits the islands that are due: islands with several parts, and then all others at once. False on
- * an error. */
-static bool run_jobs(struct batches *b) {
-    const struct fitter *f = b->setting->fitter;
-    if (!run_large_jobs(b))
-        return false;
-    b->status = f->fit(f->context, b->jobs.pixels, b->jobs.job + b->total.of[LARGE_JOBS],
-                       b->total.of[JOBS], b->threads, b->error);
-    return b->status == SRCFIND_OK;
-}
-
-static int by_pixels(const void *a, const void *b) {
-    const struct fitted_share *p = a, *q = b;
-    return p->n_pixels != q->n_pixels ? (p->n_pixels < q->n_pixels) - (p->n_pixels > q->n_pixels)
-                                      : (p->share > q->share) - (p->share < q->share);
-}
-
-/* The number of pixels of the fits before a share. */
-static int64_t fit_pixels_before(const struct counts *counts) {
-    return counts->of[FIT_PIXELS] + counts->of[LARGE_FIT_PIXELS];
-}
-
-/* Takes the results of the fits. The shares with the largest islands come first: one of these can
- * take as long as thousands of small ones, and no thread should begin with it last. */
-static bool finish_fits(struct batches *b) {
-    const int n = count_shares(b->n);
-    b->order = arrays_allocate(n, sizeof *b->order);
-    for (int k = 0; b->order && k < n; k++) {
-        const struct counts *next = k + 1 < n ? &b->shares[k + 1] : &b->total;
-        b->order[k] =
-            (struct fitted_share){fit_pixels_before(next) - fit_pixels_before(&b->shares[k]), k};
-    }
-    if (b->order)
-        qsort(b->order, (size_t)n, sizeof *b->order, by_pixels);
-    const bool ok = b->order && for_each_island(b, finish_fit);
-    free(b->order);
-    b->order = NULL;
-    return ok;
-}
-
-/* Fits the islands that are due, if any. False on an error. */
-static bool fit_due(struct batches *b) {
-    struct batch_jobs *jobs = &b->jobs;
-    const int64_t *n = b->total.of;
-    place(b, JOBS, LARGE_FIT_PIXELS, count_jobs);
-    return n[JOBS] + n[LARGE_JOBS] == 0 ||
-           (RESERVE(jobs->job, jobs->capacity, n[JOBS] + n[LARGE_JOBS]) &&
-            RESERVE(jobs->pixels, jobs->pixels_capacity, n[FIT_PIXELS] + n[LARGE_FIT_PIXELS]) &&
-            for_each_island(b, make_jobs) && run_jobs(b) && finish_fits(b));
-}
-
-/* False on an error. */
-static bool fit_islands(struct batches *b) {
-    b->doing = "fitting sources";
-    return for_each_island(b, make_first_fit) && fit_due(b) &&
-           for_each_island(b, make_second_fit) && fit_due(b);
 }
 
 /* --- components --- */
@@ -624,7 +250,7 @@ static void count_components(const struct batches *b, const struct item *item, i
 static bool allocate_components(struct batches *b) {
     struct components *all = &b->components;
     struct capacities *most = &b->capacities;
-    place(b, COMPONENTS, OF_COMPOSITES, count_components);
+    batches_place(b, COMPONENTS, OF_COMPOSITES, count_components);
     all->n = b->total.of[COMPONENTS];
     all->n_gaussians = b->total.of[GAUSSIANS];
     all->n_composites = b->total.of[COMPOSITES];
@@ -671,7 +297,7 @@ struct batches *components_begin(const struct component_setting *setting,
     b->segments = segments;
     b->threads = threads;
     b->items = arrays_allocate(most, sizeof *b->items);
-    b->shares = arrays_allocate(count_shares(most), sizeof *b->shares);
+    b->shares = arrays_allocate(batches_shares(most), sizeof *b->shares);
     b->arenas = arrays_allocate(threads_count(threads), sizeof *b->arenas);
     if (!b->items || !b->shares || !b->arenas) {
         components_end(b);
@@ -689,9 +315,9 @@ enum srcfind_status components_find(struct batches *b, int64_t *end,
     b->doing = "dividing islands";
     b->error = error;
     b->status = SRCFIND_OK;
-    const bool ok = for_each_island(b, begin_island) && read_pixels(b) &&
-                    for_each_island(b, divide_island) && (!is_fitted || fit_islands(b)) &&
-                    allocate_components(b) && for_each_island(b, make_components);
+    const bool ok = batches_each(b, begin_island) && read_pixels(b) &&
+                    batches_each(b, divide_island) && (!is_fitted || batch_fits_run(b)) &&
+                    allocate_components(b) && batches_each(b, make_components);
     for (int i = 0; i < threads_count(b->threads); i++)
         arena_clear(&b->arenas[i].arena);
     *components = &b->components;
