@@ -8,9 +8,9 @@ void finder_begin(struct srcfind *finder) {
         interrupt_begin(interrupt);
 }
 
-void finder_expect(struct srcfind *finder, double n_pixels) {
+void finder_expect(struct srcfind *finder, double n_images) {
     if (finder->gpu)
-        gpu_expect(finder->gpu, n_pixels);
+        gpu_expect(finder->gpu, n_images);
 }
 
 bool finder_wants_gpu(const struct options *o) {

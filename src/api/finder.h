@@ -24,8 +24,8 @@ struct srcfind {
 /* Begins a call that may be interrupted. */
 void finder_begin(struct srcfind *finder);
 
-/* Tells the finders that were made together about how many pixels they will search. */
-void finder_expect(struct srcfind *finder, double n_pixels);
+/* Tells the finders that were made together how many images they will search. */
+void finder_expect(struct srcfind *finder, double n_images);
 
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);

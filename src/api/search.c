@@ -59,7 +59,8 @@ static struct search_work work_of(const struct backend_search *b) {
                                 .is_local = s->views->measure.detection.box > 0,
                                 .has_two_images = s->views->are_two,
                                 .divides = !b->positions && views_need_pixels(s->views, s->options),
-                                .fits = options_fit(s->options)};
+                                .fits = options_fit(s->options),
+                                .is_packed = source->packed};
 }
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. *wait: whether the

@@ -381,18 +381,18 @@ static int run_with_lock(struct batch *b, int n_workers) {
     return status;
 }
 
-/* The pixels of the images that are to be searched, about, by the sizes of their files. */
-static double count_pixels(const struct targets *targets) {
-    double n_bytes = 0;
+/* The number of images that are to be searched. */
+static int64_t count_to_search(const struct targets *targets) {
+    int64_t n = 0;
     for (int64_t i = 0; i < targets->n; i++)
-        n_bytes += targets->target[i].is_done ? 0 : (double)targets->target[i].bytes;
-    return n_bytes / sizeof(float);
+        n += !targets->target[i].is_done;
+    return n;
 }
 
 static int run_with_finders(struct batch *b, int n_workers) {
     int status = exit_status_of(srcfind_create_many(b->cli->find, n_workers, b->finders));
     if (status == EXIT_OK)
-        finder_expect(b->finders[0], count_pixels(b->targets));
+        finder_expect(b->finders[0], (double)count_to_search(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
         maps_expect(b->finders[i], b->cli->save.maps);
     if (status == EXIT_OK)

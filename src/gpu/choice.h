@@ -9,12 +9,13 @@ struct search_work {
     double n_pixels;
     bool is_local, divides, fits; /* local noise; islands are divided; they are fitted */
     bool has_two_images;          /* the noise of one is found, and the islands of the other */
+    bool is_packed;               /* its tiles are compressed */
 };
 
 /* The searches of a run so far. Times are in seconds. */
 struct choice {
-    double expected; /* pixels of all images; 0: not known */
-    double finished; /* pixels of images that are done */
+    double expected;             /* images; 0: not known */
+    double n_finished, finished; /* images that are done, and their pixels */
     /* Of searches on the CPU that have ended: their expected and their real time. */
     double predicted, measured;
 };

@@ -315,9 +315,9 @@ static double seconds_to_start(const struct gpu *gpu) {
     return gpu->state == GPU_STARTED ? 0 : fmax(START - since, 0);
 }
 
-void gpu_expect(struct gpu *gpu, double n_pixels) {
+void gpu_expect(struct gpu *gpu, double n_images) {
     mtx_lock(&gpu->lock);
-    gpu->choice.expected += n_pixels;
+    gpu->choice.expected += n_images;
     mtx_unlock(&gpu->lock);
 }
 

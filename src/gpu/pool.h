@@ -35,8 +35,8 @@ void gpu_release(struct gpu *gpu);
 /* Begins to open the first context in a separate thread, unless that has begun already. */
 void gpu_start(struct gpu *gpu);
 
-/* Tells how many pixels the images of a run have, about, before the first one is searched. */
-void gpu_expect(struct gpu *gpu, double n_pixels);
+/* Tells how many images a run has, before the first one is searched. */
+void gpu_expect(struct gpu *gpu, double n_images);
 
 /* Chooses where an image is searched that may be searched on either backend, by a finder with so
  * many threads. */

@@ -7,8 +7,8 @@ static const double START = 0.5;
 /* The choice for an image of side^2 pixels in a run of n, of 16 threads that are shared by workers.
  */
 static enum backend_choice choose(int n, double side, int workers, bool is_local, bool fits) {
-    const struct search_work work = {side * side, is_local, fits, fits, false};
-    const struct choice choice = {.expected = n * side * side};
+    const struct search_work work = {side * side, is_local, fits, fits, false, false};
+    const struct choice choice = {.expected = n};
     return choice_make(&choice, &work, 16, 16 / workers, START);
 }
 
@@ -30,8 +30,8 @@ static void measured_runs(void **state) {
 /* Small tiles at the end of a run: the device that works ends them sooner than a thread would begin
  * them. */
 static void the_last_images(void **state) {
-    const struct search_work work = {8192.0 * 8192, true, false, false, false};
-    struct choice choice = {.expected = 40 * work.n_pixels};
+    const struct search_work work = {8192.0 * 8192, true, false, false, false, false};
+    struct choice choice = {.expected = 40};
     (void)state;
     for (int i = 0; i < 39; i++)
         choice_add(&choice, &work, true, 0.1, 1);
@@ -41,8 +41,8 @@ static void the_last_images(void **state) {
 /* A run whose images take eight times as long as expected, as on a slow processor, is worth a
  * device sooner; one on many fast threads is not. */
 static void what_a_run_takes(void **state) {
-    const struct search_work work = {4096.0 * 4096, true, false, false, false};
-    struct choice slow = {.expected = 60 * work.n_pixels}, fast = slow;
+    const struct search_work work = {4096.0 * 4096, true, false, false, false, false};
+    struct choice slow = {.expected = 60}, fast = slow;
     (void)state;
     assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_CPU);
     choice_add(&slow, &work, false, 8 * 0.431, 1);
@@ -53,7 +53,7 @@ static void what_a_run_takes(void **state) {
 
 /* A caller that searches one image after another: as much may come as there was. */
 static void one_after_another(void **state) {
-    const struct search_work work = {8192.0 * 8192, true, true, true, false};
+    const struct search_work work = {8192.0 * 8192, true, true, true, false, false};
     struct choice choice = {0};
     int n = 0;
     (void)state;
@@ -65,19 +65,47 @@ static void one_after_another(void **state) {
 /* The noise of an image and the islands of another one take nearly as long as two images. */
 static void two_images(void **state) {
     const double side = 16384;
-    const struct search_work one = {side * side, true, false, false, false};
-    const struct search_work two = {side * side, true, false, false, true};
-    const struct choice choice = {.expected = side * side};
+    const struct search_work one = {side * side, true, false, false, false, false};
+    const struct search_work two = {side * side, true, false, false, true, false};
+    const struct choice choice = {.expected = 1};
     (void)state;
     assert_int_equal(choice_make(&choice, &one, 16, 16, START), CHOOSE_CPU);
     assert_int_equal(choice_make(&choice, &two, 16, 16, START), CHOOSE_GPU);
+}
+
+/* Compressed tiles are unpacked by the host, whichever device searches them: with one noise, the
+ * CPU is no slower. */
+static void packed_images(void **state) {
+    struct search_work work = {4096.0 * 4096, false, false, false, false, true};
+    struct choice choice = {.expected = 200};
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        choice_add(&choice, &work, false, work.n_pixels * 15.7e-9, 1);
+    assert_int_equal(choice_make(&choice, &work, 16, 1, START), CHOOSE_CPU);
+    work.is_local = work.divides = work.fits = true;
+    assert_int_not_equal(choice_make(&choice, &work, 16, 1, START), CHOOSE_CPU);
+}
+
+/* Of images of several sizes, those that follow are taken to be like those that were searched. */
+static void pixels_of_others(void **state) {
+    const struct search_work large = {16384.0 * 16384, true, true, true, false, false};
+    const struct search_work small = {512.0 * 512, true, true, true, false, false};
+    struct choice choice = {.expected = 30};
+    (void)state;
+    assert_int_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
+    choice_add(&choice, &large, true, 1, 1);
+    assert_int_not_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
+    for (int i = 0; i < 28; i++)
+        choice_add(&choice, &large, true, 1, 1);
+    assert_int_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measured_runs),    cmocka_unit_test(the_last_images),
         cmocka_unit_test(what_a_run_takes), cmocka_unit_test(one_after_another),
-        cmocka_unit_test(two_images),
+        cmocka_unit_test(two_images),       cmocka_unit_test(packed_images),
+        cmocka_unit_test(pixels_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
