@@ -220,6 +220,10 @@ int64_t cuda_memory(const struct cuda *cuda) {
     return cuda->limit;
 }
 
+void cuda_limit_memory(struct cuda *cuda, int64_t memory) {
+    cuda->limit = memory < cuda->limit ? memory : cuda->limit;
+}
+
 const char *cuda_name(const struct cuda *cuda) {
     return cuda->name;
 }

@@ -85,7 +85,7 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
 
 static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
     struct batches *batches = components_begin(&m->setting, m->segments, m->threads);
-    enum srcfind_status status = batches ? SRCFIND_OK : error_memory(error, "measuring sources");
+    enum srcfind_status status = batches ? SRCFIND_OK : error_memory(error, "dividing islands");
     for (int64_t first, end = m->segments->n; status == SRCFIND_OK && end > 0; end = first) {
         const struct components *components;
         first = end;

@@ -24,6 +24,9 @@ void cuda_close(struct cuda *cuda);
 /* The limit of the device memory that it uses, in bytes. */
 int64_t cuda_memory(const struct cuda *cuda);
 
+/* Lowers the limit, before the first search. */
+void cuda_limit_memory(struct cuda *cuda, int64_t memory);
+
 /* The manufacturer's name of the device. */
 const char *cuda_name(const struct cuda *cuda);
 
@@ -86,8 +89,8 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
 
 /* The functions above, as a table that the module exports. */
 #define CUDA_FUNCTIONS(f)                                                                          \
-    f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
-        f(keep) f(gather) f(smooth) f(fit) f(bench)
+    f(open) f(close) f(memory) f(limit_memory) f(name) f(is_lost) f(count) f(versions) f(detect)   \
+        f(detect_pixels) f(keep) f(gather) f(smooth) f(fit) f(bench)
 
 struct gpu_backend {
     const char *version; /* of srcfind; must be that of the library */

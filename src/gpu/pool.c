@@ -2,8 +2,9 @@
  *
  * 1. gpu_start, or the first gpu_take, starts a thread that loads the backend, counts devices, and
  *    opens the first context; this takes half a second, in which other threads search on the CPU.
- * 2. There are at most 8 contexts a device, in turn on all devices. A context is opened when it is
- *    first taken, with the memory limit of the device's other contexts.
+ * 2. There are at most 8 contexts a device, or 32 where each has a GiB, in turn on all devices. A
+ *    context is opened when it is first taken, with the memory limit of the device's other
+ * contexts.
  * 3. gpu_take waits for a context, or returns without one if the caller may use the CPU; gpu_give
  *    returns it. A context whose device failed is lost, and never taken again.
  * 4. gpu_choose estimates whether CPU or device is sooner (choice.c), from the searches that ended
@@ -27,9 +28,10 @@
 #include "gpu/module.h"
 #include "options/options.h"
 
-/* Contexts of a device: so many searches keep the copies to it busy, and further threads are more
- * useful on the CPU. */
-enum { CONTEXTS_A_DEVICE = 8 };
+/* Contexts of a device: a search needs the device for a small part of its time, and the host for
+ * the rest, so that each of 16 threads ends more searches with a context of its own. But images
+ * that do not fit in the memory of a context are read several times. */
+enum { CONTEXTS_A_DEVICE = 8, MOST_CONTEXTS_A_DEVICE = 32, BYTES_A_CONTEXT = 1 << 30 };
 
 enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
 
@@ -91,6 +93,11 @@ static enum srcfind_status open_context(const struct gpu *gpu, const struct gpu_
     return status;
 }
 
+/* The number of contexts, with so many a device. */
+static int count_contexts(const struct gpu *gpu, int a_device) {
+    return gpu->n_finders < gpu->n_devices * a_device ? gpu->n_finders : gpu->n_devices * a_device;
+}
+
 /* Loads the backend, counts the devices to use, and divides the contexts among them. */
 static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
     const int first = gpu->device >= 0 ? gpu->device : 0;
@@ -103,14 +110,22 @@ static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
                          "there is no CUDA device %d: they are counted from 0, and there %s %d",
                          first, n == 1 ? "is" : "are", n);
     gpu->n_devices = gpu->device == DEVICE_ALL ? n : 1;
-    gpu->n_contexts = gpu->n_finders < gpu->n_devices * CONTEXTS_A_DEVICE
-                          ? gpu->n_finders
-                          : gpu->n_devices * CONTEXTS_A_DEVICE;
-    for (int i = 0; i < gpu->n_contexts; i++) {
+    gpu->n_contexts = count_contexts(gpu, CONTEXTS_A_DEVICE);
+    for (int i = 0; i < gpu->n_finders; i++) {
         gpu->contexts[i].backend = gpu->backend;
         gpu->contexts[i].device = first + i % gpu->n_devices;
     }
     return SRCFIND_OK;
+}
+
+/* Adds contexts, if the memory of the first one is enough for several. */
+static void add_contexts(struct gpu *gpu, struct cuda *cuda) {
+    const int n = count_contexts(gpu, MOST_CONTEXTS_A_DEVICE);
+    const int64_t memory = gpu->backend->memory(cuda) * gpu->n_contexts / n;
+    if (n == gpu->n_contexts || memory < BYTES_A_CONTEXT)
+        return;
+    gpu->backend->limit_memory(cuda, memory);
+    gpu->n_contexts = n;
 }
 
 /* Opens the first context. */
@@ -121,6 +136,8 @@ static int start(void *argument) {
     enum srcfind_status status = find_devices(gpu, &error);
     if (status == SRCFIND_OK)
         status = open_context(gpu, &gpu->contexts[0], 0, &cuda, &error);
+    if (status == SRCFIND_OK)
+        add_contexts(gpu, cuda);
     mtx_lock(&gpu->lock);
     gpu->state = GPU_STARTED;
     gpu->status = status;

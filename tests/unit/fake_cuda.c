@@ -61,7 +61,8 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_u
     if (!*cuda)
         return error_memory(error, "opening");
     (*cuda)->device = device;
-    (*cuda)->memory = (memory > 0 ? memory : FAKE_FREE_MEMORY) / n_sharing;
+    const int64_t all = FAKE_FREE_MEMORY * (int64_t)setting("FAKE_CUDA_GIB", 1);
+    (*cuda)->memory = (memory > 0 ? memory : all) / n_sharing;
     fake_counts.memory += (*cuda)->memory;
     fake_counts.uploaders = n_uploaders;
     return SRCFIND_OK;
@@ -84,6 +85,11 @@ void cuda_close(struct cuda *cuda) {
 
 int64_t cuda_memory(const struct cuda *cuda) {
     return cuda->memory;
+}
+
+void cuda_limit_memory(struct cuda *cuda, int64_t memory) {
+    fake_counts.memory += memory - cuda->memory;
+    cuda->memory = memory;
 }
 
 const char *cuda_name(const struct cuda *cuda) {

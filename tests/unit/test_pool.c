@@ -10,7 +10,7 @@
 #include "srcfind.h"
 #include "unit.h"
 
-enum { SIDE = 700, FINDERS = 12, EACH = 5, CONTEXTS = 8 /* of a device, at most */ };
+enum { SIDE = 700, FINDERS = 12, EACH = 5, CONTEXTS = 8 /* of a small device, at most */ };
 
 static struct fake_counts *counts;
 static struct picture picture;
@@ -60,10 +60,10 @@ static int search_often(void *ends) {
 
 /* Forgets what the module has counted, and tells it what to do. */
 static void set_up(const char *name, const char *value) {
-    static const char *const names[] = {"FAKE_CUDA_DEVICES", "FAKE_CUDA_START",
-                                        "FAKE_CUDA_SEARCH",  "FAKE_CUDA_LOST",
-                                        "FAKE_CUDA_REFUSED", "SRCFIND_PIXELS_BEFORE_GPU"};
-    for (int i = 0; i < 6; i++)
+    static const char *const names[] = {
+        "FAKE_CUDA_DEVICES", "FAKE_CUDA_START",           "FAKE_CUDA_SEARCH", "FAKE_CUDA_LOST",
+        "FAKE_CUDA_REFUSED", "SRCFIND_PIXELS_BEFORE_GPU", "FAKE_CUDA_GIB"};
+    for (int i = 0; i < 7; i++)
         unsetenv(names[i]);
     memset(counts, 0, sizeof *counts);
     if (name)
@@ -136,6 +136,25 @@ static void waiting_for_a_device(void **state) {
     srcfind_options_destroy(options);
 }
 
+static bool all_in_use(const struct fake_counts *c) {
+    return c->most_at_once >= FINDERS;
+}
+
+/* On a device with a GiB for each finder none waits. */
+static void a_context_for_each(void **state) {
+    struct srcfind_options *options = options_for("0");
+    char gib[8];
+    (void)state;
+    snprintf(gib, sizeof gib, "%d", FINDERS);
+    set_up("FAKE_CUDA_GIB", gib);
+    counts->search_may_end = all_in_use;
+    const struct ends e = search_with(options, FINDERS, false);
+    assert_int_equal(e.on_gpu, FINDERS * EACH);
+    assert_int_equal(counts->opened, FINDERS);
+    assert_int_equal(counts->memory, FINDERS * (int64_t)FAKE_FREE_MEMORY);
+    srcfind_options_destroy(options);
+}
+
 static bool three_at_once(const struct fake_counts *c) {
     return c->most_at_once >= 3;
 }
@@ -160,10 +179,6 @@ static void shared_memory(void **state) {
 
 static bool others_are_done(const struct fake_counts *c) {
     return c->idle_finders >= FINDERS - CONTEXTS;
-}
-
-static bool all_in_use(const struct fake_counts *c) {
-    return c->most_at_once >= FINDERS;
 }
 
 /* Where the choice is srcfind's, who finds no context free does not wait: here searches on the
@@ -302,11 +317,11 @@ static void unused_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_finder),          cmocka_unit_test(waiting_for_a_device),
-        cmocka_unit_test(both_at_once),        cmocka_unit_test(all_devices),
-        cmocka_unit_test(shared_memory),       cmocka_unit_test(lost_devices),
-        cmocka_unit_test(few_pixels_and_many), cmocka_unit_test(unused_device),
-        cmocka_unit_test(refused_contexts),
+        cmocka_unit_test(one_finder),         cmocka_unit_test(waiting_for_a_device),
+        cmocka_unit_test(a_context_for_each), cmocka_unit_test(both_at_once),
+        cmocka_unit_test(all_devices),        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(lost_devices),       cmocka_unit_test(few_pixels_and_many),
+        cmocka_unit_test(unused_device),      cmocka_unit_test(refused_contexts),
     };
     struct srcfind_options *options = options_for("cpu");
     struct random r = {1};
