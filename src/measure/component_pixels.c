@@ -87,15 +87,15 @@ static bool is_one_noise(const struct component_setting *d) {
     return !from->noise->nodes && !noise_sources_exist(&from->user);
 }
 
-void component_pixels_complete(const struct component_setting *d,
+void component_pixels_complete(const struct component_setting *setting,
                                const struct island_pixels *pixels,
                                const struct island_pixels *detected, struct island *island) {
     struct component whole = {.pixels = {.edge = island->edge}};
     component_pixels_measure(pixels, detected, NULL, 1, &whole);
     *island = whole.pixels;
-    if (!is_one_noise(d))
+    if (!is_one_noise(setting))
         return;
     memset(island->low, 0, sizeof island->low);
     memset(island->high, 0, sizeof island->high);
-    sum_values(d, pixels, island);
+    sum_values(setting, pixels, island);
 }
