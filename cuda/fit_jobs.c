@@ -1,8 +1,8 @@
 /* How fits are carried out with a device.
  *
  * 1. The jobs are ordered by their cost (cpu/fit_order.c). A warp of the device has one job, and is
- *    10 to 35 times slower than a thread of the host: the host takes jobs that the device would
- * wait for, and those that are too large for it; all, if they are few.
+ *    10 to 35 times slower than a thread of the host, which takes jobs that the device would
+ *    wait for, and those that are too large for it; all, if they are few.
  * 2. start: jobs, pixels and order are copied to the device, and the kernel begins.
  * 3. The host carries out copies of its jobs meanwhile.
  * 4. All jobs are copied back, and the host's put in their places.

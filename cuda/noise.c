@@ -6,8 +6,8 @@
  * 3. leave_out: the device clips the coarse boxes, and lists the runs beyond their noise (wide.cu);
  *    the host chooses bright wide islands among them (cpu/left_out.c). The device clips the boxes
  *    meanwhile, in the stream `beside`.
- * 4. find_nodes takes these nodes. The host clips those boxes again that have something that is
- * left out; all, if the image is compressed, and cannot be read in small parts.
+ * 4. find_nodes takes these nodes. The host clips boxes again that have something that is left
+ *    out; all boxes, if small parts of the image cost as much as large ones.
  *
  * Always: the nodes have the bits of cpu/noise_nodes.c. Boxes whose rms is in doubt are clipped by
  * the host. What was begun beside has ended before the nodes are written again (end_clip). */

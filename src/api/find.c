@@ -23,6 +23,7 @@
 #include "api/quality.h"
 #include "api/unmeasured.h"
 #include "common/clock.h"
+#include "gpu/pool.h"
 #include "input/header_lines.h"
 #include "measure/setting.h"
 
@@ -204,6 +205,8 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
     if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");
     result->timings.describe += clock_seconds() - start;
+    if (finder->gpu && !result->origin.on_device)
+        gpu_end_image(finder->gpu, (double)result->image.width * (double)result->image.height);
     sampled_clear(&sample);
     return status;
 }

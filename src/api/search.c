@@ -572,10 +572,9 @@ static enum srcfind_status run(struct backend_search *b) {
         add_flux_errors(s->options, s->sources->rows, s->sources->n);
         add_flux_errors(s->options, s->sources->parts, s->sources->n_parts);
     }
-    if (status == SRCFIND_OK && f->gpu && !s->views->measure.on_device) {
+    if (status == SRCFIND_OK && f->gpu && strcmp(s->report->run.backend, "cpu") == 0) {
         const struct search_work work = work_of(b);
-        gpu_add_search(f->gpu, &work, strcmp(s->report->run.backend, "cuda") == 0,
-                       clock_seconds() - start, s->options->threads);
+        gpu_add_search(f->gpu, &work, clock_seconds() - start, s->options->threads);
     }
     return status;
 }

@@ -117,17 +117,17 @@ void *arena_take(struct arena *a, size_t n, size_t size) {
 
 void *arena_extend(struct arena *a, void *array, size_t n, size_t n_new, size_t size) {
     const size_t bytes = bytes_of(n, size), bytes_new = bytes_of(n_new, size);
-    const bool is_newest = (char *)array + bytes == a->next,
-               is_possible = n_new == 0 || bytes_new > 0;
+    const bool is_newest = array && (char *)array + bytes == a->next;
+    const bool is_possible = n_new == 0 || bytes_new > 0;
     if (is_newest && is_possible &&
         (bytes_new <= bytes || bytes_new - bytes <= (size_t)(a->end - a->next))) {
         a->next = (char *)array + bytes_new;
         return array;
     }
-    void *larger = arena_take(a, n_new, size);
-    if (larger && n > 0)
-        memcpy(larger, array, n * size);
-    return larger;
+    void *copy = arena_take(a, n_new, size);
+    if (copy && array)
+        memcpy(copy, array, (n < n_new ? n : n_new) * size);
+    return copy;
 }
 
 void arena_clear(struct arena *a) {

@@ -35,8 +35,8 @@ void arena_pool_clear(struct arena_pool *pool);
  * ran out. It is valid until the arena is cleared. */
 void *arena_take(struct arena *arena, size_t n, size_t size);
 
-/* Makes the newest array longer, from n to n_new elements, or copies it; NULL where memory ran out.
- */
+/* Makes an array longer or shorter, from n to n_new elements: in place if it is the newest one,
+ * else a copy. array: NULL for n = 0. NULL where memory ran out. */
 void *arena_extend(struct arena *arena, void *array, size_t n, size_t n_new, size_t size);
 
 /* Frees all arrays. */

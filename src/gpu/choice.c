@@ -57,12 +57,12 @@ enum backend_choice choice_make(const struct choice *c, const struct search_work
                                             : CHOOSE_GPU;
 }
 
-void choice_add(struct choice *c, const struct search_work *work, bool on_gpu, double seconds,
-                int own_threads) {
-    c->n_finished++;
-    c->finished += work->n_pixels;
-    if (on_gpu)
-        return;
+void choice_add(struct choice *c, const struct search_work *work, double seconds, int own_threads) {
     c->predicted += work->n_pixels * cost_of(work).cpu;
     c->measured += seconds * own_threads;
+}
+
+void choice_end_image(struct choice *c, double n_pixels) {
+    c->n_finished++;
+    c->finished += n_pixels;
 }

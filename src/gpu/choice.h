@@ -33,8 +33,13 @@ enum backend_choice {
 enum backend_choice choice_make(const struct choice *choice, const struct search_work *work,
                                 int n_threads, int own_threads, double start);
 
-/* Adds a search that has ended. */
-void choice_add(struct choice *choice, const struct search_work *work, bool on_gpu, double seconds,
+/* Adds a search on the CPU that has ended. An image may have several: of its negative, and of
+ * trials.
+ */
+void choice_add(struct choice *choice, const struct search_work *work, double seconds,
                 int own_threads);
+
+/* Adds an image of which all searches have ended. */
+void choice_end_image(struct choice *choice, double n_pixels);
 
 #endif

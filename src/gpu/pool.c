@@ -3,8 +3,7 @@
  * 1. gpu_start, or the first gpu_take, starts a thread that loads the backend, counts devices, and
  *    opens the first context; this takes half a second, in which other threads search on the CPU.
  * 2. There are at most 8 contexts a device, or 32 where each has a GiB, in turn on all devices. A
- *    context is opened when it is first taken, with the memory limit of the device's other
- * contexts.
+ *    context is opened when it is first taken, with the memory limit of the others of its device.
  * 3. gpu_take waits for a context, or returns without one if the caller may use the CPU; gpu_give
  *    returns it. A context whose device failed is lost, and never taken again.
  * 4. gpu_choose estimates whether CPU or device is sooner (choice.c), from the searches that ended
@@ -79,11 +78,16 @@ static void restore_signals(const sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+/* The most of n contexts that share a device. */
+static int count_sharing(const struct gpu *gpu, int n) {
+    return (n + gpu->n_devices - 1) / gpu->n_devices;
+}
+
 /* memory: the limit of the device's other contexts, or 0 for the first one. */
 static enum srcfind_status open_context(const struct gpu *gpu, const struct gpu_context *context,
                                         int64_t memory, struct cuda **cuda, struct error *error) {
     const int uploaders = gpu->n_threads / gpu->n_finders + (gpu->n_threads % gpu->n_finders > 0);
-    const int sharing = (gpu->n_contexts + gpu->n_devices - 1) / gpu->n_devices;
+    const int sharing = count_sharing(gpu, gpu->n_contexts);
     const sigset_t before = block_signals();
     const enum srcfind_status status =
         memory > 0
@@ -118,10 +122,12 @@ static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
     return SRCFIND_OK;
 }
 
-/* Adds contexts, if the memory of the first one is enough for several. */
+/* Adds contexts, if the memory of the first one, of the first device, is enough for several; other
+ * devices are taken to be as large. */
 static void add_contexts(struct gpu *gpu, struct cuda *cuda) {
+    const int64_t all = gpu->backend->memory(cuda) * count_sharing(gpu, gpu->n_contexts);
     const int n = count_contexts(gpu, MOST_CONTEXTS_A_DEVICE);
-    const int64_t memory = gpu->backend->memory(cuda) * gpu->n_contexts / n;
+    const int64_t memory = all / count_sharing(gpu, n);
     if (n == gpu->n_contexts || memory < BYTES_A_CONTEXT)
         return;
     gpu->backend->limit_memory(cuda, memory);
@@ -358,10 +364,16 @@ enum backend_choice gpu_choose(struct gpu *gpu, const struct search_work *work, 
     return choice;
 }
 
-void gpu_add_search(struct gpu *gpu, const struct search_work *work, bool on_gpu, double seconds,
+void gpu_add_search(struct gpu *gpu, const struct search_work *work, double seconds,
                     int own_threads) {
     mtx_lock(&gpu->lock);
-    choice_add(&gpu->choice, work, on_gpu, seconds, own_threads);
+    choice_add(&gpu->choice, work, seconds, own_threads);
+    mtx_unlock(&gpu->lock);
+}
+
+void gpu_end_image(struct gpu *gpu, double n_pixels) {
+    mtx_lock(&gpu->lock);
+    choice_end_image(&gpu->choice, n_pixels);
     mtx_unlock(&gpu->lock);
 }
 

@@ -42,9 +42,12 @@ void gpu_expect(struct gpu *gpu, double n_images);
  * many threads. */
 enum backend_choice gpu_choose(struct gpu *gpu, const struct search_work *work, int own_threads);
 
-/* Adds such a search when it has ended. */
-void gpu_add_search(struct gpu *gpu, const struct search_work *work, bool on_gpu, double seconds,
+/* Adds such a search on the CPU when it has ended. */
+void gpu_add_search(struct gpu *gpu, const struct search_work *work, double seconds,
                     int own_threads);
+
+/* Adds an image of the host when all its searches have ended, also where they failed. */
+void gpu_end_image(struct gpu *gpu, double n_pixels);
 
 /* True while the first context is being opened: the caller can do other work meanwhile. */
 bool gpu_is_starting(struct gpu *gpu);

@@ -11,7 +11,7 @@ struct pixel_source {
     int sample_rows;      /* how many rows can be read out of order at low cost */
     bool swapped;         /* values are in the other byte order than this machine's */
     bool parallel;        /* several threads may call read at the same time */
-    bool packed;          /* compressed: part of a chunk or row costs as much as all of it */
+    bool packed;          /* compressed, or on a device: part of a row costs as much as all of it */
     void *state;
     /* Reads pixels [first, first + count) of the plane. Returns a pointer to them: buffer, which
      * has capacity count, or other memory that outlives the source. On an error, returns NULL and

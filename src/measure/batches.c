@@ -14,13 +14,13 @@ int batches_shares(int64_t n_islands) {
     return (int)((n_islands + ISLANDS_A_SHARE - 1) / ISLANDS_A_SHARE);
 }
 
-/* Takes an arena that no other thread has. */
+/* Takes an arena that no other thread has. It is only read whether others are taken. */
 static struct thread_arena *take_arena(const struct batches *b) {
     const int n = threads_count(b->threads);
-    int i = 0;
-    while (atomic_flag_test_and_set(&b->arenas[i].is_taken))
-        i = (i + 1) % n;
-    return &b->arenas[i];
+    for (int i = 0;; i = (i + 1) % n)
+        if (!atomic_load_explicit(&b->arenas[i].is_taken, memory_order_relaxed) &&
+            !atomic_exchange(&b->arenas[i].is_taken, true))
+            return &b->arenas[i];
 }
 
 static enum srcfind_status work_on_share(void *context, int i_share, struct error *error) {
@@ -32,7 +32,7 @@ static enum srcfind_status work_on_share(void *context, int i_share, struct erro
         b->items[i].arena = &own->arena;
         ok = b->work(b, &b->items[i], b->first + i);
     }
-    atomic_flag_clear(&own->is_taken);
+    atomic_store(&own->is_taken, false);
     return ok ? SRCFIND_OK : error_memory(error, b->doing);
 }
 

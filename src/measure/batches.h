@@ -1,8 +1,9 @@
-/* A batch of islands while it is worked on, and the loops over its islands. Only components.c and
- * batch_fits.c include this file: see components.c for how a batch works. */
+/* A batch of islands while it is worked on, and the loops over its islands: what components.c and
+ * batch_fits.c share. See components.c for how a batch works. */
 #ifndef BATCHES_H
 #define BATCHES_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 
 #include "common/arrays.h"
@@ -74,9 +75,10 @@ struct fitted_share {
     int share;
 };
 
+/* Alone in a cache line, which the thread that has it writes to. */
 struct thread_arena {
-    struct arena arena;
-    atomic_flag is_taken;
+    alignas(64) struct arena arena;
+    atomic_bool is_taken;
 };
 
 struct batches {

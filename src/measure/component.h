@@ -1,5 +1,4 @@
-/* A component: a source into which an island is divided (--deblend), or which is fitted by
- * Gaussians
+/* A component: a source into which an island is divided (--deblend), or that is fitted by Gaussians
  * (--fit). */
 #ifndef COMPONENT_H
 #define COMPONENT_H

@@ -1,12 +1,12 @@
-/* How islands become components. A batch of islands (choose_batch) is worked through in
- * loops over its islands, by all threads:
+/* How islands become components. A batch of islands (choose_batch) is worked through in loops over
+ * its islands, by all threads:
  *
  * 1. begin_island: with a fit, the runs of the margin around each island. read_pixels then reads
  *    islands and margins in one pass; with --detect-on once from each image.
  * 2. divide_island: deblend divides each island at saddles; each peak is a source.
- * 3. batch_fits.c: make_first_fit, make_jobs, run_jobs: island_fit makes a job of each part of an
- * island. Parts of islands with several are fitted in sweeps (sweeps.c), all other jobs of the
- * batch at once, on the CPU or a device.
+ * 3. batch_fits.c: make_first_fit, make_jobs, run_jobs. A job is made of each part of an island.
+ *    Parts of islands with several are fitted in sweeps (sweeps.c), all other jobs of the batch at
+ *    once, on the CPU or a device.
  * 4. finish_fit: a fit that makes flux out of nothing (flux_check.c) is repeated from more peaks;
  *    where the second fails, too, the sources of the island are not fitted. Gaussians are then
  *    grouped to sources.
@@ -298,13 +298,14 @@ struct batches *components_begin(const struct component_setting *setting,
     b->threads = threads;
     b->items = arrays_allocate(most, sizeof *b->items);
     b->shares = arrays_allocate(batches_shares(most), sizeof *b->shares);
-    b->arenas = arrays_allocate(threads_count(threads), sizeof *b->arenas);
+    b->arenas = aligned_alloc(alignof(struct thread_arena),
+                              (size_t)threads_count(threads) * sizeof *b->arenas);
     if (!b->items || !b->shares || !b->arenas) {
         components_end(b);
         return NULL;
     }
     for (int i = 0; i < threads_count(threads); i++)
-        b->arenas[i] = (struct thread_arena){{.pool = &b->pool}, ATOMIC_FLAG_INIT};
+        b->arenas[i] = (struct thread_arena){{.pool = &b->pool}, false};
     return b;
 }
 

@@ -149,8 +149,9 @@ bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_
     *margin = (struct margin){0};
     if (!f.row.runs || !f.spare.runs || !find_rows(&f))
         return false;
-    arena_extend(arena, f.margin.runs, (size_t)f.margin.capacity, (size_t)f.margin.n,
-                 sizeof *f.margin.runs); /* gives back what is too much */
+    if (f.margin.runs) /* gives back what is too much */
+        arena_extend(arena, f.margin.runs, (size_t)f.margin.capacity, (size_t)f.margin.n,
+                     sizeof *f.margin.runs);
     *margin = (struct margin){f.margin.runs, f.margin.n, 0};
     for (int64_t i = 0; i < margin->n_runs; i++)
         margin->n_pixels += run_length(&margin->runs[i]);

@@ -217,7 +217,7 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 
 static bool reserve_pixels(struct run_pixels *p, int64_t n) {
     const int64_t more = p->value ? n + n / 8 : n; /* as RESERVE */
-    if (n <= p->capacity && p->value)
+    if (n <= p->capacity && p->rms)
         return true;
     free(p->value);
     free(p->background);
@@ -225,8 +225,9 @@ static bool reserve_pixels(struct run_pixels *p, int64_t n) {
     p->value = arrays_allocate(more, sizeof *p->value);
     p->background = arrays_allocate(more, sizeof *p->background);
     p->rms = arrays_allocate(more, sizeof *p->rms);
-    p->capacity = more;
-    return p->value && p->background && p->rms;
+    const bool ok = p->value && p->background && p->rms;
+    p->capacity = ok ? more : 0;
+    return ok;
 }
 
 static bool allocate(struct wanted_runs *r) {

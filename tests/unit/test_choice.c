@@ -12,6 +12,14 @@ static enum backend_choice choose(int n, double side, int workers, bool is_local
     return choice_make(&choice, &work, 16, 16 / workers, START);
 }
 
+/* An image that was searched once. */
+static void add(struct choice *choice, const struct search_work *work, bool on_gpu, double seconds,
+                int own_threads) {
+    if (!on_gpu)
+        choice_add(choice, work, seconds, own_threads);
+    choice_end_image(choice, work->n_pixels);
+}
+
 /* Measured on an H100 with 16 threads: who is faster in a whole run. */
 static void measured_runs(void **state) {
     (void)state;
@@ -34,7 +42,7 @@ static void the_last_images(void **state) {
     struct choice choice = {.expected = 40};
     (void)state;
     for (int i = 0; i < 39; i++)
-        choice_add(&choice, &work, true, 0.1, 1);
+        add(&choice, &work, true, 0.1, 1);
     assert_int_equal(choice_make(&choice, &work, 16, 1, 0), CHOOSE_GPU);
 }
 
@@ -45,9 +53,9 @@ static void what_a_run_takes(void **state) {
     struct choice slow = {.expected = 60}, fast = slow;
     (void)state;
     assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_CPU);
-    choice_add(&slow, &work, false, 8 * 0.431, 1);
+    add(&slow, &work, false, 8 * 0.431, 1);
     assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_GPU);
-    choice_add(&fast, &work, false, 0.431, 1);
+    add(&fast, &work, false, 0.431, 1);
     assert_int_equal(choice_make(&fast, &work, 64, 1, START), CHOOSE_CPU);
 }
 
@@ -58,7 +66,7 @@ static void one_after_another(void **state) {
     int n = 0;
     (void)state;
     for (; choice_make(&choice, &work, 16, 16, START) == CHOOSE_CPU; n++)
-        choice_add(&choice, &work, false, work.n_pixels * 47.7e-9 / 16, 16);
+        add(&choice, &work, false, work.n_pixels * 47.7e-9 / 16, 16);
     assert_in_range(n, 2, 20);
 }
 
@@ -80,10 +88,23 @@ static void packed_images(void **state) {
     struct choice choice = {.expected = 200};
     (void)state;
     for (int i = 0; i < 20; i++)
-        choice_add(&choice, &work, false, work.n_pixels * 15.7e-9, 1);
+        add(&choice, &work, false, work.n_pixels * 15.7e-9, 1);
     assert_int_equal(choice_make(&choice, &work, 16, 1, START), CHOOSE_CPU);
     work.is_local = work.divides = work.fits = true;
     assert_int_not_equal(choice_make(&choice, &work, 16, 1, START), CHOOSE_CPU);
+}
+
+/* An image with several searches, as with --negative, is one image. */
+static void several_searches(void **state) {
+    const struct search_work work = {8192.0 * 8192, true, true, true, false, false};
+    struct choice choice = {.expected = 40};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        choice_add(&choice, &work, 3.2, 1);
+        choice_add(&choice, &work, 3.2, 1);
+        choice_end_image(&choice, work.n_pixels);
+    }
+    assert_int_equal(choice_make(&choice, &work, 16, 1, START), CHOOSE_GPU);
 }
 
 /* Of images of several sizes, those that follow are taken to be like those that were searched. */
@@ -93,10 +114,10 @@ static void pixels_of_others(void **state) {
     struct choice choice = {.expected = 30};
     (void)state;
     assert_int_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
-    choice_add(&choice, &large, true, 1, 1);
+    add(&choice, &large, true, 1, 1);
     assert_int_not_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
     for (int i = 0; i < 28; i++)
-        choice_add(&choice, &large, true, 1, 1);
+        add(&choice, &large, true, 1, 1);
     assert_int_equal(choice_make(&choice, &small, 16, 1, START), CHOOSE_CPU);
 }
 
@@ -105,7 +126,7 @@ int main(void) {
         cmocka_unit_test(measured_runs),    cmocka_unit_test(the_last_images),
         cmocka_unit_test(what_a_run_takes), cmocka_unit_test(one_after_another),
         cmocka_unit_test(two_images),       cmocka_unit_test(packed_images),
-        cmocka_unit_test(pixels_of_others),
+        cmocka_unit_test(pixels_of_others), cmocka_unit_test(several_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
