@@ -43,7 +43,7 @@ cudaError_t launch_fits(const struct fit_pixel *pixels, struct fit_job *jobs, co
     const cudaError_t code = cudaMemsetAsync(next, 0, sizeof *next, stream);
     if (code)
         return code;
-    fit_jobs<<<(unsigned)(n_scratches / WARPS), THREADS, 0, stream>>>(
-        pixels, jobs, order, n_jobs, next, (scratch *)scratches);
+    fit_jobs<<<(unsigned)(n_scratches / WARPS), THREADS, 0, stream>>>(pixels, jobs, order, n_jobs,
+                                                                      next, (scratch *)scratches);
     return cudaGetLastError();
 }
