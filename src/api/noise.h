@@ -23,7 +23,8 @@ void noise_choose_box(const struct noise_choice *choice, const struct srcfind_im
 double noise_beam_squared(const struct srcfind_image *image);
 
 /* Fills the members of a background that describe local noise, and the 10th and the 90th percentile
- * of the background of its nodes, in a quality; these are NaN without nodes. */
+ * of the background of its nodes, in a quality; these are NaN without nodes. False where memory ran
+ * out. */
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
                     struct threads *threads, struct srcfind_background *background,
                     struct srcfind_quality *quality);

@@ -265,7 +265,6 @@ static void flag_parts(struct sources *s) {
 /* Flags the fitted rows of the image that may be artefacts. */
 static enum srcfind_status flag_artefacts(struct backend_search *b, const struct row_index *index) {
     const struct search *s = b->search;
-    const double start = clock_seconds();
     const struct view *view = &s->views->measure;
     const struct run_source pixels = view_pixels(view, &b->calls);
     struct fit_frame frame;
@@ -286,7 +285,6 @@ static enum srcfind_status flag_artefacts(struct backend_search *b, const struct
                        : error_memory(b->calls.error, "looking for artefacts");
     flag_parts(s->sources);
     free(gaussians);
-    s->report->timings.artefacts += clock_seconds() - start;
     return status;
 }
 
@@ -295,7 +293,6 @@ static enum srcfind_status flag_artefacts(struct backend_search *b, const struct
 /* Finds the point-spread function by the rows of the image. */
 static enum srcfind_status find_psf(struct backend_search *b, const struct row_index *index) {
     const struct search *s = b->search;
-    const double start = clock_seconds();
     const struct view *view = &s->views->measure;
     const int64_t width = view->source->width, height = view->source->height;
     struct measured_psf *psf = s->psf;
@@ -318,7 +315,6 @@ static enum srcfind_status find_psf(struct backend_search *b, const struct row_i
         psf->edges = psf_area_at_edges(&psf->psf);
     }
     free(points);
-    s->report->timings.psf += clock_seconds() - start;
     return status;
 }
 
@@ -326,13 +322,18 @@ static enum srcfind_status find_psf(struct backend_search *b, const struct row_i
  * wanted. */
 static enum srcfind_status judge_fits(struct backend_search *b) {
     const struct search *s = b->search;
+    struct srcfind_timings *timings = &s->report->timings;
+    const double start = clock_seconds();
     struct row_index index;
     enum srcfind_status status =
         row_index_make(&index, s->sources->rows, s->sources->n, b->calls.threads)
             ? flag_artefacts(b, &index)
             : error_memory(b->calls.error, "looking for artefacts");
+    const double judged = clock_seconds();
     if (status == SRCFIND_OK && s->psf)
         status = find_psf(b, &index);
+    timings->artefacts += judged - start;
+    timings->psf += clock_seconds() - judged;
     row_index_clear(&index);
     return status;
 }

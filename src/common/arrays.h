@@ -64,7 +64,7 @@ static inline bool arrays_grow(void *array, int64_t *capacity, int64_t n, size_t
 /* The function of RESERVE. array points to the pointer to the elements; size is that of an element.
  */
 static inline bool arrays_reserve(void *array, int64_t *capacity, int64_t n, size_t size) {
-    const int64_t more = *capacity > 0 ? n + n / 8 : n; /* sizes vary: not a little each time */
+    const int64_t more = *capacity > 0 ? n + n / 8 : n; /* the next array may be larger, too */
     void *elements;
     memcpy(&elements, array, sizeof elements);
     free(elements);
