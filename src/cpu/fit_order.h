@@ -12,7 +12,7 @@ struct fit_order {
     int64_t n;
 };
 
-/* False where memory ran out. Clear the order, also after a failure. */
+/* n is less than 2^31. False where memory ran out. Clear the order, also after a failure. */
 bool fit_order_make(struct fit_order *order, const struct fit_job *jobs, int64_t n,
                     struct threads *threads);
 void fit_order_clear(struct fit_order *order);

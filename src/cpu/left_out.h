@@ -30,8 +30,8 @@ enum srcfind_status left_out_clip_rest(const struct pixel_source *source,
                                        struct left_out *out, struct noise_map *map,
                                        struct error *error);
 
-/* The same for a map of nodes without what is left out of them: only boxes that have pixels that
- * are left out are clipped again. The caller completes the nodes (noise_nodes_complete). */
+/* The same for a map whose boxes were clipped with all pixels: only boxes that have pixels that are
+ * left out are clipped again. The caller completes the nodes (noise_nodes_complete). */
 enum srcfind_status left_out_clip_again(const struct pixel_source *source,
                                         const struct detection *detection, struct threads *threads,
                                         const struct left_out *out, struct noise_map *map,

@@ -10,6 +10,9 @@
  *    the whole image if no node counts.
  * 4. Background and rms that the user gives replace those of all nodes (set_given).
  *
+ * Where only boxes with some pixels are clipped again (noise_nodes_find_again), threads take
+ * patches of a few nodes, each narrowed to the boxes that have such pixels.
+ *
  * Always: the guess changes the time only, so any number of bands and strips gives the same bits;
  * of several errors that of the first strip is reported.
  *
