@@ -3,6 +3,7 @@
 #include "measure/psf_fit.h"
 
 #include "measure/beam_frame.h"
+#include "measure/psf_points.h"
 #include "unit.h"
 
 enum { WIDTH = 1000, HEIGHT = 700 };
@@ -198,12 +199,49 @@ static void few_points(void **state) {
     psf_clear(&psf);
 }
 
+/* So many rows that threads divide them: the brightest that are alone, each with the shape of its
+ * own Gaussian; rows without a fit have none, some have two. */
+static void points_of_many_rows(void **state) {
+    enum { ROWS = 10000, ACROSS = 100, APART = 20 };
+    static struct srcfind_source rows[ROWS];
+    static struct tensor shapes[2 * ROWS];
+    static struct psf_point points[PSF_MOST_POINTS];
+    struct row_index index;
+    int64_t n_points, n_gaussians = 0, n_expected = 0;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        const bool is_fitted = i % 7 != 0;
+        rows[i] = (struct srcfind_source){.id = i + 1,
+                                          .x = APART * (i % ACROSS),
+                                          .y = APART * (i / ACROSS),
+                                          .snr = 16 + 37 * i % ROWS,
+                                          .n_gaussians = i % 5 == 0 ? 2 : 1,
+                                          .flags = is_fitted ? 0 : SRCFIND_FLAG_NOT_FITTED};
+        for (int k = 0; is_fitted && k < rows[i].n_gaussians; k++)
+            shapes[n_gaussians++] = (struct tensor){i, 1, 0};
+    }
+    rows[7001].x = rows[7002].x - 1; /* two that are not alone */
+    assert_true(row_index_make(&index, rows, ROWS, unit_threads(3)));
+    assert_true(psf_points_list(&index, rows, ROWS, shapes, 2, unit_threads(3), points, &n_points));
+    assert_int_equal(n_points, PSF_MOST_POINTS);
+    for (double snr = 16 + ROWS; n_expected < n_points; snr--) {
+        for (int i = 0; i < ROWS; i++) {
+            if (rows[i].snr != snr || i % 7 == 0 || i % 5 == 0 || i == 7001 || i == 7002)
+                continue;
+            const struct psf_point *point = &points[n_expected++];
+            assert_true(point->x == rows[i].x && point->y == rows[i].y);
+            assert_true(point->moments.xx == i);
+        }
+    }
+    row_index_clear(&index);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_nodes),    cmocka_unit_test(small_images),
         cmocka_unit_test(frames),           cmocka_unit_test(points_and_resolved_sources),
         cmocka_unit_test(few_points),       cmocka_unit_test(wide_points),
-        cmocka_unit_test(beside_and_wider),
+        cmocka_unit_test(beside_and_wider), cmocka_unit_test(points_of_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
