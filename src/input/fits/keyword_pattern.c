@@ -26,12 +26,19 @@ static bool fits_character(const char *card, char c, int n_axes, int *at) {
     return axis >= 1 && axis <= n_axes;
 }
 
+/* Whether a keyword ends at a place: only blanks follow. */
+static bool ends(const char *card, int at) {
+    while (at < KEYWORD && card[at] == ' ')
+        at++;
+    return at == KEYWORD;
+}
+
 bool keyword_fits(const char *card, const char *pattern, int n_axes) {
     int at = 0;
     for (; *pattern && *pattern != ' ' && *pattern != '*'; pattern++)
         if (!fits_character(card, *pattern, n_axes, &at))
             return false;
-    return *pattern == '*' || at == KEYWORD || card[at] == ' ';
+    return *pattern == '*' || ends(card, at);
 }
 
 bool keyword_fits_one(const char *card, const char *const *patterns, int n, int n_axes) {
