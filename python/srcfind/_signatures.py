@@ -75,7 +75,7 @@ class Options(TypedDict, total=False):
     #: as --deblend: peaks C rms above their saddle [1]
     contrast: Number | None
     #: as --fit: Gaussians this close are a source [1]
-    group: Number | None
+    group: Literal["island"] | Number | None
     #: as --fit: Gaussians of the beam's shape [auto]
     shapes: Literal["auto", "free", "beam"] | None
     #: points have this shape, not the beam's

@@ -4,6 +4,10 @@
 
 enum { POINTS = 21 }; /* on the line between two centres, with both ends */
 
+/* Gaussians that are near by a tolerance up to this one reach each other: half of the sum of their
+ * FWHMs, times it, is less than sqrt(GAUSSIAN_REACH) = 6 sigmas of both. */
+static const double MOST_OF_NEIGHBOURS = 5;
+
 /* The line between two centres. */
 struct line {
     double x, y, dx, dy; /* from (x, y) to (x + dx, y + dy) */
@@ -32,12 +36,10 @@ static double sum_on_line(const struct model *sum, const struct line *l, int poi
 /* Whether the rule joins Gaussians a and b. */
 static bool joins(const struct model *sum, const struct group_rule *rule, int32_t a, int32_t b) {
     const struct line l = line_between(&sum->gaussians[a], &sum->gaussians[b]);
-    if (l.distance > sqrt(GAUSSIAN_REACH) * l.sigmas)
-        return false;
     const double first = sum_on_line(sum, &l, 0), last = sum_on_line(sum, &l, POINTS - 1);
     const double least = fmin(first, last) - rule->drop;
     bool is_high = l.distance <= 0.5 * FIT_FWHM * fmax(rule->tolerance, 1) * l.sigmas;
-    bool rises = true, falls = true;
+    bool rises = l.distance <= sqrt(GAUSSIAN_REACH) * l.sigmas, falls = rises;
     double before = first;
     for (int i = 1; i < POINTS && (is_high || rises || falls); i++) {
         const double value = i < POINTS - 1 ? sum_on_line(sum, &l, i) : last;
@@ -70,17 +72,28 @@ static void join_neighbours(const struct model *sum, const struct group_rule *ru
     }
 }
 
+/* Joins Gaussian a with those before it, also where they do not reach each other. */
+static void join_all(const struct model *sum, const struct group_rule *rule, int32_t a,
+                     int32_t *parent) {
+    for (int32_t b = 0; b < a; b++)
+        if (forest_root_32(parent, a) != forest_root_32(parent, b) && joins(sum, rule, a, b))
+            forest_join_32(parent, a, b);
+}
+
 bool group_gaussians(const struct model *sum, int64_t n, const struct group_rule *rule,
                      struct arena *arena, int32_t *group) {
     int32_t *seen = arena_take(arena, (size_t)n, sizeof *seen);
     if (!seen)
         return false;
     for (int32_t k = 0; k < n; k++) {
-        group[k] = k;
+        group[k] = isinf(rule->tolerance) ? 0 : k;
         seen[k] = -1;
     }
-    for (int32_t k = 1; rule->tolerance > 0 && k < n; k++)
-        join_neighbours(sum, rule, k, group, seen);
+    for (int32_t k = 1; rule->tolerance > 0 && !isinf(rule->tolerance) && k < n; k++)
+        if (rule->tolerance <= MOST_OF_NEIGHBOURS)
+            join_neighbours(sum, rule, k, group, seen);
+        else
+            join_all(sum, rule, k, group);
     for (int32_t k = 0; k < n; k++)
         group[k] = forest_root_32(group, k);
     return true;

@@ -5,12 +5,9 @@
 #include "common/arena.h"
 #include "measure/model.h"
 
-/* The greatest tolerance: Gaussians that are further apart than both reach are never compared. */
-static const double GROUP_MOST = 5;
-
 /* When two Gaussians are one source. */
 struct group_rule {
-    double tolerance; /* of distances; 0: no two are */
+    double tolerance; /* of distances; 0: no two are; INFINITY: all are */
     double drop;      /* of the model between them, in its unit */
 };
 

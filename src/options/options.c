@@ -140,9 +140,11 @@ static bool parse_real(void *member, const char *text) {
     return read_real(text, strlen(text), member);
 }
 
-/* A tolerance of groups; see GROUP_MOST. */
+/* A tolerance of groups; infinite: all of an island. */
 static bool parse_tolerance(void *member, const char *text) {
-    return parse_real(member, text) && *(double *)member >= 0 && *(double *)member <= 5;
+    double *tolerance = member;
+    *tolerance = INFINITY;
+    return strcmp(text, "island") == 0 || (parse_real(tolerance, text) && *tolerance >= 0);
 }
 
 /* K,K,... in any order; without a text 2,4,8. */
@@ -182,6 +184,13 @@ static void print_scales(const void *member, char *text) {
 static void print_real(const void *member, char *text) {
     if (!isnan(*(const double *)member))
         format_double(*(const double *)member, text);
+}
+
+static void print_tolerance(const void *member, char *text) {
+    if (isinf(*(const double *)member))
+        snprintf(text, OPTIONS_TEXT, "island");
+    else
+        print_real(member, text);
 }
 
 /* NAN is the median. */
@@ -401,7 +410,7 @@ static const struct {
     [NUMBER] = {"a number above 0", parse_positive, print_positive},
     [ADDED_ERROR] = {"a number from 0 on", parse_from_zero, print_positive},
     [REAL] = {"a number", parse_real, print_real},
-    [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
+    [TOLERANCE] = {"island or a number from 0 on", parse_tolerance, print_tolerance},
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [INJECTED] = {"a whole number of sources from 1 to 1000000", parse_injected, print_set},
@@ -586,8 +595,8 @@ static enum srcfind_status set_option(struct options *options, const char *name,
     const char *wanted = types[e->type].wanted;
     if (!wanted)
         options_name_choices(e->shown.values, choices);
-    const bool is_number =
-        e->type == NUMBER || e->type == ADDED_ERROR || e->type == REAL || e->type == BACKGROUND;
+    const bool is_number = e->type == NUMBER || e->type == ADDED_ERROR || e->type == REAL ||
+                           e->type == BACKGROUND || e->type == TOLERANCE;
     return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: '%.200s' is not %s%s", name, value,
                      wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }

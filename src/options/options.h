@@ -80,7 +80,7 @@ struct options {
     int64_t seed;          /* from 0 on, or SEED_NOT_GIVEN; options_seed() has the default */
     bool deblend, fit;     /* see options_deblend() and options_fit() */
     double contrast;       /* 0: not given; options_contrast() has the default */
-    double group;          /* NAN: not given; options_group() has the default */
+    double group;          /* NAN: not given; INFINITY: island; see options_group() */
     int shapes;            /* enum shapes_choice; not given: auto */
     double flux_error;     /* percent of a flux; 0: not given */
     double position_error; /* in FWHM of the beam; 0: not given */

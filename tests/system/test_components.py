@@ -625,6 +625,32 @@ class Components(t.Case):
                 delta=1e-12,
             )
 
+    def test_group_of_any_width(self):
+        """Points in a row, with dips of 20 rms between them: a large tolerance and --group island
+        have a source of all Gaussians, and the flux of all."""
+        sources = [(20 + 8 * k, 30 + k, 30) for k in range(9)] + [(60, 90, 30)]
+        path = self.points(sources, beam=(5.0, 5.0, 0.0))
+        options = ["-i", "3", "--rms", sky.NOISE, "--background", "zero"]
+        alone = grouped(self.json(path, *options, "--group", "0"))
+        self.assertEqual(sorted(len(rows) for rows in alone.values()), [1, 9])
+        self.assertEqual(len(self.json(path, *options, "--group", "5")), 10)
+        rows = self.json(path, *options, "--group", "island")
+        self.assertEqual([row["N_Gaus"] for row in rows], [9, 1])
+        self.assertEqual(rows[0]["S_Code"], "M")
+        self.assertAlmostEqual(
+            rows[0]["Total_flux"] / sum(row["Total_flux"] for row in alone[rows[0]["Isl_id"]]), 1
+        )
+        self.assertEqual(
+            self.text(path, *options, "--group", "12"), self.text(path, *options, "--group=island")
+        )
+        for given, written in (("island", "island"), ("12", 12)):
+            text = self.text(path, *options, "--group", given, "-f", "json")
+            self.assertEqual(json.loads(text)["options"]["group"], written)
+        for wrong in ("islands", "-1", "inf", "nan", "1,5", ""):
+            result = t.run(path, "--group=" + wrong)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("is not island or a number from 0 on", result.stderr)
+
     def test_table_of_gaussians(self):
         """--save gaussians: in every format the rows of --group 0, by the sources that they belong
         to; read back, and searched for again."""

@@ -42,8 +42,8 @@ static bool plain_joins(const struct plain *p, int a, int b) {
         falls = falls && (i == 0 || at[i] <= at[i - 1]);
     }
     const bool is_near = distance <= 0.5 * FIT_FWHM * fmax(p->rule->tolerance, 1) * sigmas;
-    return distance <= 6 * sigmas &&
-           ((is_near && least >= fmin(at[0], at[20]) - p->rule->drop) || rises || falls);
+    return (is_near && least >= fmin(at[0], at[20]) - p->rule->drop) ||
+           (distance <= 6 * sigmas && (rises || falls));
 }
 
 /* Gives each Gaussian the lowest number that it is connected with. */
@@ -99,7 +99,8 @@ static void as_the_plain_version(void **state) {
     for (int trial = 0; trial < 300; trial++) {
         const int n = 1 + random_below(&r, MOST);
         const double side = 10 + 140 * random_unit(&r);
-        const struct group_rule rule = {trial % 10 == 9 ? 0 : 5 * random_unit(&r),
+        const double most = trial % 10 == 8 ? 30 : 5;
+        const struct group_rule rule = {trial % 10 == 9 ? 0 : most * random_unit(&r),
                                         3 * random_unit(&r)};
         struct gaussian g[MOST];
         int32_t groups[MOST], plain[MOST];
@@ -133,10 +134,13 @@ static int count_of_two(const struct gaussian *a, const struct gaussian *b,
 static void two(void **state) {
     const double sigma = 5 / FIT_FWHM;
     const struct group_rule rule = {1, 3}, none = {0, 0}, wide = {5, 15};
+    const struct group_rule wider = {30, 90}, all = {INFINITY, INFINITY};
     const struct gaussian core = gaussian_make(100, 40, 40, sigma, sigma, 0);
     const struct gaussian halo = gaussian_make(15, 41, 40, 2 * sigma, 2 * sigma, 0);
     const struct gaussian beside = gaussian_make(60, 46, 40, sigma, sigma, 0);
     const struct gaussian faint = gaussian_make(4, 49, 40, sigma, sigma, 0);
+    const struct gaussian far = gaussian_make(4, 100, 40, sigma, sigma, 0);
+    const struct gaussian equal = gaussian_make(100, 100, 40, sigma, sigma, 0);
     const struct gaussian close = gaussian_make(4, 44.9, 40, sigma, sigma, 0);
     const struct gaussian shoulder = gaussian_make(20, 44, 40, sigma, sigma, 0);
     (void)state;
@@ -146,6 +150,10 @@ static void two(void **state) {
     assert_int_equal(count_of_two(&core, &beside, &wide), 1);
     assert_int_equal(count_of_two(&core, &faint, &rule), 2); /* no dip that counts, but too far */
     assert_int_equal(count_of_two(&core, &faint, &wide), 1);
+    assert_int_equal(count_of_two(&core, &far, &wide), 2);
+    assert_int_equal(count_of_two(&core, &far, &wider), 1);
+    assert_int_equal(count_of_two(&core, &equal, &wider), 2); /* near, but a deep dip */
+    assert_int_equal(count_of_two(&core, &equal, &all), 1);
     assert_int_equal(count_of_two(&core, &close, &rule), 1);
     assert_int_equal(count_of_two(&core, &shoulder, &(struct group_rule){1e-9, 0}), 1); /* rises */
 }
