@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 _ma: Any = np.ma  # its functions have no types
-_MAPS = ("mask", "rms_map", "background_map", "detect_on")
+_MAPS = (
+    "mask",
+    "rms_map",
+    "background_map",
+    "detect_on",
+    "detect_rms_map",
+    "detect_background_map",
+)
 _BLOCK, _CARD = 2880, 80  # bytes of a FITS file
 
 

@@ -54,6 +54,10 @@ class Options(TypedDict, total=False):
     mask: Map | None
     #: find the sources in FILE, measure in the image
     detect_on: Map | None
+    #: with --detect-on: its rms [its own noise]
+    detect_rms_map: Map | None
+    #: with --detect-on: its background [its own]
+    detect_background_map: Map | None
     #: measure the sources in these images, too
     measure_in: Path | Sequence[Path] | None
     #: pixels of this value are blank, as 0 in mosaics

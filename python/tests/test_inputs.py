@@ -23,6 +23,8 @@ MAPS = {
     "background_map": np.sin(np.arange(IMAGE.size)).reshape(SHAPE),
     "detect_on": t.noise(*SHAPE, sigma=4, seed=5),
     "mask": MASK,
+    "detect_rms_map": np.linspace(6, 3, IMAGE.size).reshape(SHAPE),
+    "detect_background_map": np.cos(np.arange(IMAGE.size)).reshape(SHAPE),
 }
 
 
@@ -48,7 +50,15 @@ def image(path):
 
 
 @pytest.mark.parametrize(
-    "names", [["mask"], ["rms_map"], ["background_map"], ["detect_on"], list(MAPS)]
+    "names",
+    [
+        ["mask"],
+        ["rms_map"],
+        ["background_map"],
+        ["detect_on"],
+        ["detect_on", "detect_rms_map"],
+        list(MAPS),
+    ],
 )
 def test_maps(names, image, path):
     """Arrays and paths give the same catalogue and maps, for an image in a file and in an array."""

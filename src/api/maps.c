@@ -285,7 +285,8 @@ static enum srcfind_status make_maps(struct wanted_maps *m) {
     struct error *error = &m->finder->error;
     const struct views views = views_of_input(&m->input, &r->image, &r->options, r->blanks);
     const struct map_image image = {views.measure.source, &r->noise, views.measure.detection.maps};
-    const struct map_image detected = {views.other.source, &r->detection_noise, {NULL, NULL}};
+    const struct map_image detected = {views.other.source, &r->detection_noise,
+                                       views.other.detection.maps};
     const int n = views.are_two ? move_snr_back(m) : m->n;
     enum srcfind_status status =
         n > 0 ? map_outputs_write(&image, m->outputs, n, threads, error) : SRCFIND_OK;

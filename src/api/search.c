@@ -71,7 +71,8 @@ static const char *reason_for_cpu(const struct backend_search *b, enum gpu_wait 
     const bool on_device = s->views->measure.on_device;
     if (!f->gpu)
         return s->options->device == DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (noise_sources_exist(&s->views->measure.detection.maps))
+    if (noise_sources_exist(&s->views->measure.detection.maps) ||
+        noise_sources_exist(&s->views->other.detection.maps))
         return "maps of the noise";
     *wait = on_device ? GPU_WAIT_FIRST : GPU_WAIT;
     if (on_device || finder_wants_gpu(s->options))

@@ -1,7 +1,7 @@
 /* How views are made: the measured image is a view with its grid, its noise options and the maps of
  * the noise. With --detect-on the image for detection is another view: it has the same options for
- * islands, its own noise without maps, boxes as wide as those of the measured image, and its own
- * beam, if known.
+ * islands, its own noise or its own maps of it, boxes as wide as those of the measured image, and
+ * its own beam, if known.
  *
  * A view borrows all it points to, and owns its result alone, noise and islands, which views_clear
  * frees. No pixel is read here. */
@@ -38,12 +38,13 @@ struct noise_choice views_noise_beside(const struct noise_choice *noise) {
  * beam is its own or, if none is known, the beam of the measured image. */
 static struct view view_of_other(const struct input *input, const struct view *measured,
                                  const struct options *options) {
-    static const struct noise_sources no_maps = {NULL, NULL};
+    const struct noise_sources maps = {user_map_source(&input->maps, USER_DETECTION_BACKGROUND),
+                                       user_map_source(&input->maps, USER_DETECTION_RMS)};
     const struct noise_choice noise = views_noise_beside(&options->noise);
     const struct user_map *map = input->maps.images[USER_DETECTION];
     struct view view = *measured;
     view.source = &input->detected;
-    view.detection = views_detection(options, &noise, &no_maps, measured->metadata);
+    view.detection = views_detection(options, &noise, &maps, measured->metadata);
     view.detection.keep_runs = true;
     view.unit = map->metadata.unit;
     if (isfinite(map->metadata.beam_pixels)) {

@@ -419,7 +419,8 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
 }
 
 bool command_line_is_for_cpu(const struct cli *cli) {
-    return is_given(cli, "rms-map") || is_given(cli, "background-map");
+    return is_given(cli, "rms-map") || is_given(cli, "background-map") ||
+           is_given(cli, "detect-rms-map") || is_given(cli, "detect-background-map");
 }
 
 /* Complains of a map that cannot be made here, or with these options. */
@@ -449,7 +450,8 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
-                        "is nothing to compare: leave --rms-map and --background-map out");
+                        "is nothing to compare: leave --rms-map, --background-map and those of "
+                        "--detect-on out");
     if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
         return complain("--merge-duplicates is of --merge FILE, which is not given");
     if (cli->merge && cli->output && !names_file(cli))

@@ -15,6 +15,7 @@ static const struct {
     {"mean-map", "background"},
     {"rms-value", "rms"},
     {"rmsmean-map-filename", "rms-map"},
+    {"rmsmean-map-filename-det", "detect-rms-map"},
     {"detection-image", "detect-on"},
     {"group-tol", "group"},
     {"atrous-do", "scales"},

@@ -361,6 +361,10 @@ static int name_user_maps(const struct cli *cli, struct targets *t) {
         status = name_user_map(cli, "background-map", USER_BACKGROUND, t);
     if (status == EXIT_OK)
         status = name_user_map(cli, "detect-on", USER_DETECTION, t);
+    if (status == EXIT_OK)
+        status = name_user_map(cli, "detect-rms-map", USER_DETECTION_RMS, t);
+    if (status == EXIT_OK)
+        status = name_user_map(cli, "detect-background-map", USER_DETECTION_BACKGROUND, t);
     return status;
 }
 

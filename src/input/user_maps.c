@@ -2,7 +2,8 @@
  *
  * 1. A path to a directory becomes the path of a file in it, by ever shorter ends of the path of
  *    the image: so one option serves many images.
- * 2. A mask and maps of the noise must have the shape of the image, and maps of the noise its unit.
+ * 2. A mask and maps of the noise must have the shape of the image, and maps of the noise its unit,
+ *    or that of the image for detection.
  *    Other sky coordinates are only described (`difference`), for a note: many masks have none, or
  *    others.
  * 3. The image for detection must have the same grid (same_grid.c). Its first image is taken, and
@@ -38,6 +39,14 @@ static const struct {
                          "a finite value",
                          {".background.fits", "_bkg.fits", ".fits"}},
     [USER_DETECTION] = {NULL, "detect-on", "a finite value", {".fits"}},
+    [USER_DETECTION_RMS] = {"rms",
+                            "detect-rms-map",
+                            "a finite value above 0",
+                            {".rms.fits", "_rms.fits", ".fits"}},
+    [USER_DETECTION_BACKGROUND] = {"background",
+                                   "detect-background-map",
+                                   "a finite value",
+                                   {".background.fits", "_bkg.fits", ".fits"}},
 };
 enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 
@@ -52,11 +61,15 @@ static bool is_no_rms(float value) {
 
 enum srcfind_status user_maps_blanks(const struct user_maps *maps, struct blanks *blanks,
                                      struct threads *threads, struct error *error) {
-    static bool (*const is_blank[])(float value) = {
-        [USER_MASK] = is_masked, [USER_RMS] = is_no_rms, [USER_BACKGROUND] = blanks_not_finite};
+    static bool (*const is_blank[USER_MAP_KINDS])(float value) = {
+        [USER_MASK] = is_masked,
+        [USER_RMS] = is_no_rms,
+        [USER_BACKGROUND] = blanks_not_finite,
+        [USER_DETECTION_RMS] = is_no_rms,
+        [USER_DETECTION_BACKGROUND] = blanks_not_finite};
     enum srcfind_status status = SRCFIND_OK;
-    for (int kind = 0; status == SRCFIND_OK && kind < USER_DETECTION; kind++)
-        if (maps->images[kind])
+    for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
+        if (maps->images[kind] && is_blank[kind])
             status = blanks_read(blanks, &maps->images[kind]->image.source, is_blank[kind], threads,
                                  error);
     return status;
@@ -223,18 +236,21 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
                : status;
 }
 
-/* Opens a map, and checks that it suits the image. */
+/* Opens a map, and checks that it suits the image. of: the image for detection, if it is a map of
+ * its noise; else NULL. */
 static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *map, const char *path,
                                     const struct image *image, const struct srcfind_image *metadata,
-                                    struct error *error) {
+                                    const struct user_map *of, struct error *error) {
     const struct image_choice first = image_choice_default();
     enum srcfind_status status = image_open(&map->image, path, &first, &map->metadata, error);
     if (status == SRCFIND_OK)
         status = check_kind(kind, &map->image, image, error);
+    if (status == SRCFIND_OK && of)
+        status = check_kind(kind, &map->image, &of->image, error);
     if (status == SRCFIND_OK)
         status = check_shape(&map->metadata, metadata, error);
     if (status == SRCFIND_OK && kind != USER_MASK)
-        status = check_unit(&map->metadata, metadata, error);
+        status = check_unit(&map->metadata, of ? &of->metadata : metadata, error);
     if (status == SRCFIND_OK && !has_grid_of_image(&map->image.hdu.header))
         status = same_grid_compare(&map->image, &map->metadata, image, metadata, map->difference,
                                    sizeof map->difference, error);
@@ -256,7 +272,8 @@ static enum srcfind_status open_kind(struct user_maps *maps, enum user_map_kind 
     if (map && kind == USER_DETECTION)
         status = open_detection(map, path, choice, image, metadata, error);
     else if (map)
-        status = open_map(kind, map, path, image, metadata, error);
+        status = open_map(kind, map, path, image, metadata,
+                          kind > USER_DETECTION ? maps->images[USER_DETECTION] : NULL, error);
     else if (status == SRCFIND_OK)
         status = error_memory(error, "opening a map");
     free(path);
@@ -269,7 +286,10 @@ enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *i
     const char *paths[USER_MAP_KINDS] = {[USER_MASK] = options->mask,
                                          [USER_RMS] = options->rms_map,
                                          [USER_BACKGROUND] = options->background_map,
-                                         [USER_DETECTION] = options->detect_on};
+                                         [USER_DETECTION] = options->detect_on,
+                                         [USER_DETECTION_RMS] = options->detect_rms_map,
+                                         [USER_DETECTION_BACKGROUND] =
+                                             options->detect_background_map};
     enum srcfind_status status = SRCFIND_OK;
     for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
         status = open_kind(maps, (enum user_map_kind)kind, paths[kind], image, metadata,

@@ -1,14 +1,22 @@
 /* The maps of the user for an image: a mask, maps of rms and background, and the image for
- * detection. They are images of the same shape. Their pixels are read when they are needed, and not
- * held in memory. */
+ * detection with its own maps of rms and background. They are images of the same shape. Their
+ * pixels are read when they are needed, and not held in memory. */
 #ifndef USER_MAPS_H
 #define USER_MAPS_H
 
 #include "input/blanks.h"
 #include "input/image.h"
 
-/* USER_DETECTION is the last: those before it are maps of the image's pixels. */
-enum user_map_kind { USER_MASK, USER_RMS, USER_BACKGROUND, USER_DETECTION, USER_MAP_KINDS };
+/* The image for detection comes before its maps, which are compared with it. */
+enum user_map_kind {
+    USER_MASK,
+    USER_RMS,
+    USER_BACKGROUND,
+    USER_DETECTION,
+    USER_DETECTION_RMS,
+    USER_DETECTION_BACKGROUND,
+    USER_MAP_KINDS
+};
 
 /* The path of the map of a kind for an image, to be freed: `path` itself or, if it is a directory,
  * the path of STEM.rms.fits in it (STEM.background.fits, STEM.mask.fits), or of STEM_rms.fits

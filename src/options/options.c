@@ -683,15 +683,33 @@ static enum srcfind_status refuse_island(const struct options *options, struct e
                      threshold);
 }
 
-enum srcfind_status options_check(const struct options *options, struct error *error) {
-    if (options->island > options->threshold)
-        return refuse_island(options, error);
+/* Maps of the noise, where something else gives it, or there is no image for them. */
+static enum srcfind_status check_noise_maps(const struct options *options, struct error *error) {
+    const bool has_rms = *options->detect_rms_map, has_background = *options->detect_background_map;
     if (*options->rms_map && options->noise.rms > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "rms-map: --rms gives the noise, too: leave one of them out");
     if (*options->background_map && !isnan(options->noise.background))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "background-map: --background gives it, too: leave one of them out");
+    if ((has_rms || has_background) && !*options->detect_on)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "detect-%s-map: it is of the image of --detect-on: add this option; "
+                         "--%s-map is of the image itself",
+                         has_rms ? "rms" : "background", has_rms ? "rms" : "background");
+    if (has_background && options->noise.background == 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "detect-background-map: --background zero is for both images: leave one "
+                         "of them out");
+    return SRCFIND_OK;
+}
+
+enum srcfind_status options_check(const struct options *options, struct error *error) {
+    if (options->island > options->threshold)
+        return refuse_island(options, error);
+    const enum srcfind_status status = check_noise_maps(options, error);
+    if (status != SRCFIND_OK)
+        return status;
     if (*options->detect_on && *options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "detect-on: nothing is detected with --at: leave one of them out");

@@ -72,6 +72,7 @@ struct options {
     double threshold; /* detection: value - background > threshold x rms */
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     const char *rms_map, *background_map, *mask, *detect_on; /* files, or directories of them */
+    const char *detect_rms_map, *detect_background_map;      /* the same, of detect_on's image */
     struct path_list measure_in;                             /* the same, any number */
     int connectivity;                                        /* enum connectivity_choice */
     int64_t min_pixels;

@@ -75,6 +75,8 @@ static void search(const char *path, const char *given) {
                   srcfind_options_set(options, "rms-map", given) ||
                   srcfind_options_set(options, "background-map", given) ||
                   srcfind_options_set(options, "detect-on", given) ||
+                  srcfind_options_set(options, "detect-rms-map", given) ||
+                  srcfind_options_set(options, "detect-background-map", given) ||
                   srcfind_options_set(options, "measure-in", given)))
         abort();
     if (srcfind_options_set(options, "device", "cpu") ||

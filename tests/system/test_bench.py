@@ -53,6 +53,8 @@ class Bench(t.Case):
                 "background-map": None,
                 "mask": None,
                 "detect-on": None,
+                "detect-rms-map": None,
+                "detect-background-map": None,
                 "measure-in": None,
                 "connectivity": 4,
                 "min-pixels": 1,

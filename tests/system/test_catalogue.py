@@ -168,6 +168,8 @@ class Catalogues(t.Case):
                 "background-map": None,
                 "mask": None,
                 "detect-on": None,
+                "detect-rms-map": None,
+                "detect-background-map": None,
                 "measure-in": None,
                 "blank": None,
                 "connectivity": 8,

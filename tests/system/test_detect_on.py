@@ -489,6 +489,199 @@ class DetectOn(t.Case):
         self.assertTrue(np.array_equal(found, zero))
         self.assertFalse(np.array_equal(zero, self.maps(["islands"], shifted, "-i", "4")[0]))
 
+    # --- maps of the noise of FILE ---
+
+    def noise_maps(self):
+        """Maps of a noise that rises to the right, in the unit of FILE."""
+        rms = np.tile(np.linspace(0.5, 3, SHAPE[1]), (SHAPE[0], 1)).astype(np.float32)
+        return {
+            "rms": self.write("noise.rms.fits", rms, t.sky_header()),
+            "background": self.write("noise.background.fits", rms / 4, t.sky_header()),
+        }
+
+    def test_own_maps(self):
+        """The islands, and the map of the SNR, are those that a search of FILE finds with the maps;
+        the noise of the rows is that of the image."""
+        path_of = self.noise_maps()
+        plain, rows = self.maps(["islands"], self.flat, "-i", "3")[0], self.sources("-i", "3")
+        for kinds in (("rms",), ("background",), ("rms", "background")):
+            for noise in NOISES:
+                with self.subTest(kinds=kinds, noise=noise):
+                    of_file, of_other = (
+                        [text for kind in kinds for text in (option % kind, path_of[kind])]
+                        for option in ("--%s-map", "--detect-%s-map")
+                    )
+                    expected = self.maps(["islands", "snr"], self.flat, "-i", "3", *of_file, *noise)
+                    self.assertFalse(np.array_equal(expected[0], plain))
+                    self.assertGreater(expected[0].max(), 10)
+                    options = ["--detect-on", self.flat, "-i", "3", *of_other, *noise]
+                    found = self.maps(["islands", "snr"], self.true, *options)
+                    np.testing.assert_array_equal(found, expected)
+        found = self.sources("-i", "3", *of_other)
+        self.assertEqual({row["Isl_rms"] for row in found}, {row["Isl_rms"] for row in rows})
+
+    def test_same_maps_of_both(self):
+        """FILE equal to IMAGE, with the same maps for both: the bytes of the search without FILE,
+        on any number of threads."""
+        path_of, same = self.noise_maps(), self.path("same.fits")
+        shutil.copy(self.flat, same)
+        given = ["--rms-map", path_of["rms"], "--background-map", path_of["background"]]
+        both = ["--detect-rms-map", path_of["rms"], "--detect-background-map"]
+        both += [path_of["background"], "--detect-on", same]
+        for options in (
+            [],
+            ["--deblend", "--min-pixels", "3"],
+            ["--fit", "--negative"],
+            ["--scales", "--local"],
+            ["--completeness=40", "--fit"],
+        ):
+            with self.subTest(options=options):
+                expected = self.csv(self.flat, "-i", "2.5", *given, *options)
+                self.assertGreater(expected.count("\n"), 10)
+                for threads in ("1", "3"):
+                    self.assertEqual(
+                        self.csv(self.flat, "-i", "2.5", *given, *both, *options, "-j", threads),
+                        expected,
+                    )
+
+    def test_blanks_of_own_maps(self):
+        """What a map of FILE makes blank is blank in both images."""
+        rms = np.ones(SHAPE, np.float32)
+        rms[100:200], rms[:, :40], rms[:, 380:] = np.nan, 0, np.inf
+        given = ["--detect-rms-map", self.write("holes.fits", rms)]
+        mask = self.write("mask.fits", 1 * (np.isfinite(rms) & (rms > 0)))
+        for options in ([], ["--local"]):
+            islands, noise = self.maps(
+                ["islands", "rms"], self.true, "--detect-on", self.flat, *given, *options
+            )
+            (expected,) = self.maps(
+                ["rms"], self.true, "--detect-on", self.flat, "--mask", mask, *options
+            )
+            np.testing.assert_array_equal(noise, expected)
+            self.assertGreater(islands.max(), 3)
+            self.assertFalse(islands[~(rms > 0) | ~np.isfinite(rms)].any())
+
+    def test_wrong_own_maps(self):
+        path_of = self.noise_maps()
+        given = [self.true, "--detect-on", self.flat]
+        for kind in ("rms", "background"):
+            option = "--detect-%s-map" % kind
+            self.assert_error(
+                2,
+                "%s: it is of the image of --detect-on: add this option; --%s-map is of the image"
+                % (option, kind),
+                self.true,
+                option,
+                path_of[kind],
+            )
+            for image, text in (
+                (self.flat, "this is the image itself"),
+                (self.true, "this is the image itself"),
+                (self.write("small.fits", np.ones((9, 9), "f4")), "9 x 9 pixels, where the image"),
+                (self.write("cube.fits", np.ones((2, *SHAPE), "f4")), "a map has two axes"),
+                (self.path("missing.fits"), "missing.fits: "),
+            ):
+                self.assert_error(1, text, *given, option, image)
+        own = self.path("own.csv")
+        t.run(self.flat, "--save", "rms", "-o", own, "-q", check=True)
+        self.assert_error(
+            1,
+            "this is a map of rms: --detect-background-map needs one of background",
+            *given,
+            "--detect-background-map",
+            self.path("own.rms.fits"),
+        )
+        self.assert_error(
+            2,
+            "--detect-background-map: --background zero is for both images: leave one of them out",
+            *given,
+            "--background",
+            "0",
+            "--detect-background-map",
+            path_of["background"],
+        )
+        self.assert_error(
+            2,
+            "would replace a mask or map that is read",
+            *given,
+            "--detect-rms-map",
+            path_of["rms"],
+            "-f",
+            "fits",
+            "-o",
+            path_of["rms"],
+        )
+        t.run(
+            *given,
+            "--rms",
+            "1",
+            "--background",
+            "1",
+            "--detect-rms-map",
+            path_of["rms"],
+            check=True,
+        )
+
+    def test_unit_of_own_maps(self):
+        """It is that of FILE, not that of the image."""
+        header = t.sky_header()
+        units = {"flat": "mJy/beam", "true": "Jy/beam"}
+        path_of = {}
+        for name, pixels in (("flat", self.flat_pixels), ("true", self.true_pixels)):
+            header["BUNIT"] = units[name]
+            path_of[name] = self.write("unit_%s.fits" % name, pixels, header)
+            path_of[units[name]] = self.write("rms_%s.fits" % name, np.ones(SHAPE, "f4"), header)
+        given = [path_of["true"], "--detect-on", path_of["flat"], "--detect-rms-map"]
+        self.assertIn("\n1,", self.csv(*given, path_of["mJy/beam"]))
+        self.assert_error(
+            1,
+            "the unit is Jy/beam, and that of the image is mJy/beam: convert the map",
+            *given,
+            path_of["Jy/beam"],
+        )
+
+    def test_directories_of_own_maps(self):
+        """Several images have theirs in a directory, under the names of --rms-map."""
+        for folder, pixels in (("true", self.true_pixels), ("flat", self.flat_pixels)):
+            os.makedirs(self.path(folder))
+            for stem, turned in (("a", pixels), ("b", pixels[::-1])):
+                self.write("%s/%s.fits" % (folder, stem), turned, t.sky_header())
+        os.makedirs(self.path("noise"))
+        path_of = self.noise_maps()
+        for end, name in (("a.rms.fits", "rms"), ("b_rms.fits", "rms"), ("a.fits", "background")):
+            shutil.copy(path_of[name], self.path("noise/" + end))
+        shutil.copy(path_of["background"], self.path("noise/b_bkg.fits"))
+        t.run(
+            *(self.path("true/%s.fits" % stem) for stem in "ab"),
+            *("--detect-on", self.path("flat"), "--detect-rms-map", self.path("noise")),
+            *("--detect-background-map", self.path("noise"), "-o", self.path("out"), "-q"),
+            check=True,
+        )
+        maps = ["--detect-rms-map", path_of["rms"], "--detect-background-map"]
+        for stem in "ab":
+            with open(self.path("out/%s.csv" % stem)) as stream:
+                self.assertEqual(
+                    stream.read(),
+                    self.csv(
+                        *(self.path("true/%s.fits" % stem), "--detect-on"),
+                        *(self.path("flat/%s.fits" % stem), *maps, path_of["background"]),
+                    ),
+                )
+
+    def test_own_maps_and_devices(self):
+        """Maps of the noise are used on the CPU."""
+        maps = ["--detect-on", self.flat, "--detect-rms-map", self.noise_maps()["rms"]]
+        result = t.run(self.true, *maps, "--compare-cpu")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("maps of the noise are used on the CPU only", result.stderr)
+        self.assertIn("islands", t.run(self.true, *maps, "--bench=1", "--cpu", check=True).stdout)
+        if os.path.exists(FAKE):
+            environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
+            self.assertIn(
+                "on the CPU (maps of the noise",
+                t.run(self.true, *maps, env=environment, check=True).stderr,
+            )
+
     def test_planes(self):
         """--plane is of the image and, on axes of which FILE has several planes, of FILE."""
         noise = np.random.default_rng(8).normal(0, 1, SHAPE).astype(np.float32)

@@ -64,6 +64,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"rms-map", "a/rms.fits"},
                                            {"mask", "masks"},
                                            {"detect-on", "flat.fits"},
+                                           {"detect-rms-map", "flat.rms.fits"},
+                                           {"detect-background-map", "flat.bkg.fits"},
                                            {"measure-in", "a,,b.fits,c.fits"},
                                            {"background-map", "b.fits"},
                                            {"negative", "yes"},
@@ -73,6 +75,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},
                                            {"group", "0"},
+                                           {"group", "7.5"},
+                                           {"group", "island"},
                                            {"shapes", "free"},
                                            {"psf", "measured"},
                                            {"flux-error", "2.5"},
@@ -282,8 +286,9 @@ static void names_of_formats(void **state) {
 
 /* A path may have any length; a copy of the options has its own, and keeps it. */
 static void paths_of_any_length(void **state) {
-    static const char *const names[] = {"rms-map", "background-map", "mask", "detect-on",
-                                        "at",      "measure-in"};
+    static const char *const names[] = {"rms-map",   "background-map", "mask",
+                                        "detect-on", "detect-rms-map", "detect-background-map",
+                                        "at",        "measure-in"};
     enum { LENGTH = 100000 };
     char *path = malloc(LENGTH + 1), *read = malloc(LENGTH + 1);
     (void)state;
