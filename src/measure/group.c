@@ -36,10 +36,12 @@ static double sum_on_line(const struct model *sum, const struct line *l, int poi
 /* Whether the rule joins Gaussians a and b. */
 static bool joins(const struct model *sum, const struct group_rule *rule, int32_t a, int32_t b) {
     const struct line l = line_between(&sum->gaussians[a], &sum->gaussians[b]);
-    const double first = sum_on_line(sum, &l, 0), last = sum_on_line(sum, &l, POINTS - 1);
-    const double least = fmin(first, last) - rule->drop;
     bool is_high = l.distance <= 0.5 * FIT_FWHM * fmax(rule->tolerance, 1) * l.sigmas;
     bool rises = l.distance <= sqrt(GAUSSIAN_REACH) * l.sigmas, falls = rises;
+    if (!is_high && !rises)
+        return false;
+    const double first = sum_on_line(sum, &l, 0), last = sum_on_line(sum, &l, POINTS - 1);
+    const double least = fmin(first, last) - rule->drop;
     double before = first;
     for (int i = 1; i < POINTS && (is_high || rises || falls); i++) {
         const double value = i < POINTS - 1 ? sum_on_line(sum, &l, i) : last;
