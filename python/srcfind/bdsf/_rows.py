@@ -1,0 +1,223 @@
+"""Gaussians, sources and islands, with the attributes that PyBDSF's have.
+
+Shapes are lists of FWHM of the major and minor axis and position angle, in degrees; positions on the
+sky in degrees, in the image in pixels from 0. Numbers begin at 0. An error has the name of its value
+with E behind it. "uncorr" are shapes in the image plane: as on a tangent plane at the reference pixel,
+where the pixels have the size of CDELT.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from srcfind.bdsf._frame import Frame
+
+_SHAPE, _DECONVOLVED = ("Maj", "Min", "PA"), ("DC_Maj", "DC_Min", "DC_PA")
+
+
+class Record:
+    """A row with attributes."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers: attributes are in __dict__
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:  # the same
+        self.__dict__[name] = value
+
+
+class Gaussian(Record):
+    """A fitted Gaussian. source_id and island_id name its source and island, gaus_num is its own
+    number; jlevel is 0, or 1, 2, 3 for scales of 2, 4, 8 beams."""
+
+
+class Source(Record):
+    """A source: its Gaussians are in `gaussians`. code is S for the only source of an island of one
+    Gaussian, C for one of several sources, M for several Gaussians."""
+
+
+class Island(Record):
+    """An island: its Gaussians are in `gaul`, its sources in `sources`. bbox has a slice for x and one
+    for y; mask_active is False where a pixel of this box belongs to the island."""
+
+
+def _lists(table: NDArray[Any], names: tuple[str, ...]) -> list[list[float]]:
+    """Several columns as a list for each row."""
+    return np.column_stack([table[name] for name in names]).tolist()  # type: ignore[no-any-return]
+
+
+def _with_errors(attribute: str, table: NDArray[Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Lists of values and of their errors, by the names of their attributes."""
+    errors = tuple("E_" + name for name in names)
+    return {attribute: _lists(table, names), attribute + "E": _lists(table, errors)}
+
+
+def _plane_shapes(attribute: str, table: NDArray[Any], names: Any, frame: Frame) -> dict[str, Any]:
+    """Shapes in the image plane, and their errors, which grow with the axes."""
+    sky = np.array(_lists(table, names)).reshape(-1, 3)
+    errors = np.array(_lists(table, tuple("E_" + name for name in names))).reshape(-1, 3)
+    plane = frame.in_plane(table["Xposn"], table["Yposn"], sky)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(sky[:, :2] > 0, plane[:, :2] / sky[:, :2], 1)
+    errors[:, :2] *= factors
+    return {attribute + "_uncorr": plane.tolist(), attribute + "E_uncorr": errors.tolist()}
+
+
+def levels(scales: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of scales: 0 for the image itself, 1, 2, 3 for 2, 4, 8 beams."""
+    numbers = np.zeros(len(scales), int)
+    wide = scales > 1
+    numbers[wide] = np.maximum(1, np.rint(np.log2(scales[wide])))
+    return numbers
+
+
+def _common(
+    table: NDArray[Any], frame: Frame, residual_means: Mapping[int, float]
+) -> dict[str, Any]:
+    """The attributes that Gaussians and sources have in common."""
+    scales = table["Scale"] if "Scale" in (table.dtype.names or ()) else np.zeros(len(table))
+    islands = table["Isl_id"] - 1
+    return {
+        "island_id": islands.tolist(),
+        "source_id": (table["Source_id"] - 1).tolist(),
+        "jlevel": levels(scales).tolist(),
+        "code": table["S_Code"].tolist(),
+        "total_flux": table["Total_flux"].tolist(),
+        "total_fluxE": table["E_Total_flux"].tolist(),
+        "total_flux_isl": table["Isl_Total_flux"].tolist(),
+        "total_flux_islE": table["E_Isl_Total_flux"].tolist(),
+        "gresid_rms": table["Resid_Isl_rms"].tolist(),
+        "gresid_mean": [residual_means.get(island, np.nan) for island in islands.tolist()],
+        **_with_errors("size_sky", table, _SHAPE),
+        **_plane_shapes("size_sky", table, _SHAPE, frame),
+        **_with_errors("deconv_size_sky", table, _DECONVOLVED),
+        **_plane_shapes("deconv_size_sky", table, _DECONVOLVED, frame),
+    }
+
+
+def _records(kind: Any, columns: Mapping[str, list[Any]], n: int) -> list[Any]:
+    """Records from lists of their attributes."""
+    return [kind(**{name: values[i] for name, values in columns.items()}) for i in range(n)]
+
+
+def make_gaussians(
+    table: NDArray[Any], frame: Frame, residual_means: Mapping[int, float]
+) -> list[Gaussian]:
+    """The Gaussians of a catalogue, in its order. frame.sky names the columns of positions."""
+    n = len(table)
+    rms, mean = table["Isl_rms"].tolist(), table["Isl_mean"].tolist()
+    common = _common(table, frame, residual_means)
+    is_wide = [level > 0 for level in common["jlevel"]]
+    return _records(
+        Gaussian,
+        {
+            **common,
+            "gaus_num": list(range(n)),
+            "flag": [0] * n,
+            "peak_flux": table["Peak_flux"].tolist(),
+            "peak_fluxE": table["E_Peak_flux"].tolist(),
+            **_with_errors("centre_sky", table, frame.sky),
+            **_with_errors("centre_pix", table, ("Xposn", "Yposn")),
+            "rms": rms,
+            "mean": mean,
+            # noise of a scale; 0 in the image itself
+            "wave_rms": [value if wide else 0.0 for value, wide in zip(rms, is_wide)],
+            "wave_mean": [value if wide else 0.0 for value, wide in zip(mean, is_wide)],
+        },
+        n,
+    )
+
+
+def _add_peaks(source: Source) -> None:
+    """Sets the position of the highest emission, which is that of the brightest Gaussian."""
+    peak = max(source.gaussians, key=lambda gaussian: gaussian.peak_flux)
+    source.posn_sky_max, source.posn_sky_maxE = peak.centre_sky, peak.centre_skyE
+    source.posn_pix_max, source.posn_pix_maxE = peak.centre_pix, peak.centre_pixE
+    source.ngaus = len(source.gaussians)
+
+
+def make_sources(
+    table: NDArray[Any],
+    frame: Frame,
+    gaussians: list[Gaussian],
+    residual_means: Mapping[int, float],
+) -> list[Source]:
+    """The sources of a catalogue, in its order, with their Gaussians."""
+    peaks, errors = table["Peak_flux"].tolist(), table["E_Peak_flux"].tolist()
+    sources: list[Source] = _records(
+        Source,
+        {
+            **_common(table, frame, residual_means),
+            "peak_flux_max": peaks,
+            "peak_flux_maxE": errors,
+            "peak_flux_centroid": peaks,
+            "peak_flux_centroidE": errors,
+            **_with_errors("posn_sky_centroid", table, frame.sky),
+            **_with_errors("posn_pix_centroid", table, ("Xposn", "Yposn")),
+            "rms_isl": table["Isl_rms"].tolist(),
+            "mean_isl": table["Isl_mean"].tolist(),
+        },
+        len(table),
+    )
+    by_id = {source.source_id: source for source in sources}
+    for source in sources:
+        source.gaussians = []
+    for gaussian in gaussians:
+        by_id[gaussian.source_id].gaussians.append(gaussian)
+    for source in sources:
+        _add_peaks(source)
+    return sources
+
+
+def _island(source: Source, table: NDArray[Any]) -> Island:
+    """An island with the attributes that each of its sources has."""
+    return Island(
+        island_id=source.island_id,
+        rms=source.rms_isl,
+        mean=source.mean_isl,
+        total_flux=source.total_flux_isl,
+        total_fluxE=source.total_flux_islE,
+        gresid_rms=source.gresid_rms,
+        gresid_mean=source.gresid_mean,
+        sources=[],
+        gaul=[],
+        fgaul=[],
+        dgaul=[],
+    )
+
+
+def _add_extent(island: Island, members: NDArray[Any], image: NDArray[Any], ids: Any) -> None:
+    """Sets what the pixels of an island tell; image and ids are [x, y]."""
+    low = [int(np.min(members[name])) for name in ("X_min", "Y_min")]
+    high = [int(np.max(members[name])) for name in ("X_max", "Y_max")]
+    island.bbox = [slice(a, b + 1) for a, b in zip(low, high)]
+    island.origin, island.shape = low, tuple(b - a + 1 for a, b in zip(low, high))
+    island.image = image[island.bbox[0], island.bbox[1]]
+    island.mask_active = ids[island.bbox[0], island.bbox[1]] != island.island_id
+    island.mask_noisy = np.isnan(island.image)
+    island.size_active = int(np.count_nonzero(~island.mask_active))
+    values = np.where(island.mask_active, -np.inf, island.image)
+    island.max_value = float(np.nanmax(values)) if island.size_active else np.nan
+
+
+def make_islands(
+    table: NDArray[Any], sources: list[Source], image: NDArray[Any], ids: NDArray[Any]
+) -> list[Island]:
+    """The islands of sources. image and ids, the number of each pixel's island or -1, are [x, y]."""
+    islands: dict[int, Island] = {}
+    rows: dict[int, list[int]] = {}
+    for row, source in enumerate(sources):
+        island = islands.setdefault(source.island_id, _island(source, table))
+        island.sources.append(source)
+        island.gaul.extend(source.gaussians)
+        rows.setdefault(source.island_id, []).append(row)
+    for number, island in islands.items():
+        _add_extent(island, table[rows[number]], image, ids)
+    return [islands[number] for number in sorted(islands)]
