@@ -731,7 +731,10 @@ def test_by_its_name(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": front},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([front, os.environ.get("PYTHONPATH", "")]),
+        },
     )
     assert result.stdout == "srcfind.bdsf True True\n", result.stderr
     wrong = subprocess.run([sys.executable, "-m", "srcfind.bdsf"], capture_output=True, text=True)

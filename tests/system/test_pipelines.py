@@ -1,8 +1,8 @@
 """What programs of pipelines make of masks, sky models and tables: started with real files, and
 compared in values.
 
-PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools and Tigger, whose commands lie
-beside it."""
+PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools, Tigger and PyBDSF, whose commands
+lie beside it, and with the Python package of this tree."""
 import json
 import os
 import shutil
@@ -10,6 +10,7 @@ import subprocess
 
 import numpy as np
 from astropy.io import fits
+from astropy.wcs import WCS
 
 import srcfind_test as t
 
@@ -326,6 +327,104 @@ class Tables(t.Case):
         )
         self.assertLess(np.abs(theirs - ours).max(), 0.005 * self.peaks.max())
         self.assertLess(np.abs(theirs).max(), 0.01 * self.peaks.max())
+
+
+OPTIONS = """
+import json, bdsf.opts, srcfind.bdsf
+theirs = {name: repr(option._default) for name, option in vars(bdsf.opts.Opts).items() if hasattr(option, "group")}
+ours = {name: repr(option.default) for name, option in srcfind.bdsf.OPTIONS.items()}
+print(json.dumps([theirs, ours]))
+"""
+WRITE_TABLE = """
+import sys, srcfind.bdsf as bdsf
+img = bdsf.process_image(sys.argv[1], rms_map=False, quiet=True, outdir=".")
+img.write_catalog(outfile="c.gaul", format="ascii", catalog_type="gaul")
+img.write_catalog(outfile="c.fits", format="fits", catalog_type="gaul")
+"""
+FILTER = """
+import json, sys, bdsf, lsmtool
+from lsmtool.filter_skymodel.bdsf import filter_skymodel
+n = filter_skymodel("image.fits", "image.fits", "in.skymodel", None, "apparent.txt", "true.txt", "v.npy",
+                    output_catalog="c.fits", output_true_rms="rms.fits", ncores=1, keep_mask=True)
+model = lsmtool.load("true.txt")
+print(json.dumps([bdsf.__name__, n, list(map(str, model.getColValues("Name"))), list(map(str, model.getColValues("Patch")))]))
+"""
+
+
+@needs_peers
+class InThePlaceOfPyBDSF(t.Case):
+    """The module srcfind.bdsf, and code that calls PyBDSF."""
+
+    def test_options(self):
+        """srcfind.bdsf has each option of the installed PyBDSF, with its default."""
+        theirs, ours = peer_script(OPTIONS)
+        self.assertGreater(len(theirs), 150)
+        self.assertEqual({name: ours.get(name) for name in theirs}, theirs)
+
+    def sky(self):
+        """Points with spectral axes: their pixels, and the image in image.fits."""
+        random = np.random.default_rng(3)
+        y, x = np.mgrid[:256, :256]
+        places = [(40 * i + 25, 40 * j + 25) for i in range(6) for j in range(6)]
+        image = random.normal(0, 0.01, (256, 256))
+        for i, (x0, y0) in enumerate(places):
+            image += (0.3 + 0.02 * i) * np.exp(
+                -4 * np.log(2) * ((x - x0) ** 2 + (y - y0) ** 2) / 5**2
+            )
+        cards = {"CTYPE3": "FREQ", "CRVAL3": 1.4e8, "CTYPE4": "STOKES", "CRVAL4": 1.0}
+        cards.update(BMAJ=10 / 3600, BMIN=10 / 3600, BPA=0.0, BUNIT="Jy/beam")
+        for axis in (3, 4):
+            cards.update({f"CRPIX{axis}": 1.0, f"CDELT{axis}": 1.0})
+        header = t.sky_header(**cards)
+        self.write("image.fits", image.astype(np.float32)[None, None], header)
+        return WCS(header, naxis=2), places
+
+    def test_lsmtool_filters_a_sky_model(self):
+        """Its step of self-calibration, unchanged: components in islands stay, in patches of islands;
+        others go."""
+        wcs, places = self.sky()
+        inside = np.array(places, float)
+        outside = inside[:25] + 20  # between four points
+        positions = wcs.wcs_pix2world(np.concatenate([inside, outside]), 0)
+        with open(self.path("in.skymodel"), "w") as stream:
+            print("FORMAT = Name, Type, Ra, Dec, I, ReferenceFrequency='1.4e8'", file=stream)
+            for i, (ra, dec) in enumerate(positions):
+                kind = "in" if i < len(inside) else "out"
+                print(f"{kind}{i}, POINT, {ra:.8f}, {dec:.8f}, 0.5, 1.4e8", file=stream)
+        corners = wcs.wcs_pix2world([[0, 0], [255, 0], [255, 255], [0, 255]], 0)
+        np.save(self.path("v.npy"), np.array(corners))
+        front = subprocess.run(
+            [PEERS, "-m", "srcfind.bdsf", "--path"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        result = subprocess.run(
+            [PEERS, "-c", FILTER],
+            cwd=self.directory.name,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": front},
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        module, n, names, patches = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual((module, n), ("srcfind.bdsf", len(places)))
+        self.assertEqual(set(names), {f"in{i}" for i in range(len(places))})
+        self.assertEqual(len(set(patches)), len(places))
+        table = fits.getdata(self.path("c.fits"))
+        self.assertEqual(len(table), len(places))
+        self.assertAlmostEqual(np.median(fits.getdata(self.path("rms.fits"))), 0.01, delta=0.001)
+
+    def test_tigger_reads_its_tables(self):
+        """As PyBDSF's, by the lines of comments above them."""
+        _, places = self.sky()
+        subprocess.run(
+            [PEERS, "-c", WRITE_TABLE, "image.fits"], cwd=self.directory.name, check=True
+        )
+        found = peer_script(TIGGER, self.path("c.gaul"))
+        table = fits.getdata(self.path("c.fits"))
+        self.assertEqual(len(found), len(places))
+        for (_, flux, ra, dec, *_), row in zip(found, table):
+            self.assertAlmostEqual(flux, row["Total_flux"], places=9)
+            self.assertAlmostEqual(np.degrees(ra) % 360, row["RA"], places=9)
+            self.assertAlmostEqual(np.degrees(dec), row["DEC"], places=9)
 
 
 if __name__ == "__main__":
