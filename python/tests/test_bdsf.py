@@ -73,6 +73,8 @@ def test_the_search(process):
     img, found = process(), srcfind.find(SAMPLE, **SEARCH)
     assert (img.nsrc, img.nisl) == (len(found), len(set(found.array["Isl_id"])))
     assert img.ngaus == len(found.gaussians) > 10
+    told = img.catalogue.options
+    assert (told["connectivity"], told["min_pixels"]) == ("8", "6")
     np.testing.assert_array_equal([s.total_flux for s in img.sources], found.array["Total_flux"])
     np.testing.assert_array_equal(img.rms_arr.T, found.map("rms"))
 
@@ -148,7 +150,15 @@ def test_abbreviations_and_defaults(process):
         ({"thresh": "fdr"}, "thresh='fdr': srcfind has hard thresholds"),
         ({"maxpix_isl": 100}, "maxpix_isl=100: large islands are what they are"),
         ({"trim_box": (0, 400, 0, 50)}, "not a part of the image of 300 x 256 pixels"),
-        ({"rms_box": 50}, r"rms_box=50: two numbers are needed, \(box, step\)"),
+        ({"trim_box": (0, 40)}, r"4 numbers are needed, \(xmin, xmax, ymin, ymax\)"),
+        ({"beam": 10}, r"beam=10: 3 numbers are needed, \(major, minor, angle\)"),
+        ({"src_ra_dec": [(1, 2, 3)]}, r"src_ra_dec=\(1, 2, 3\): 2 numbers are needed, \(ra, dec\)"),
+        ({"rmsmean_map_filename": [SAMPLE]}, r"two paths are needed, \[mean, rms\]"),
+        (
+            {"collapse_mode": "single", "collapse_ch0": 7},
+            "collapse_ch0=7: the image has 1 channels",
+        ),
+        ({"rms_box": 50}, r"rms_box=50: 2 numbers are needed, \(box, step\)"),
         ({"spectralindex_do": True}, "spectralindex_do needs an image with channels"),
         ({"thresh_pix": "high"}, "thresh_pix='high': a number is needed"),
         ({"detection_image": "nowhere.fits"}, "nowhere.fits"),
@@ -181,15 +191,25 @@ def test_images_that_are_refused(process, tmp_path):
     assert process(path, frequency=1.5e8).frequency == 1.5e8
 
 
-def test_warnings(process):
-    """What srcfind does in another way is told once, at the line of the call; defaults are not."""
+def test_warnings(tmp_path):
+    """What srcfind does in another way is told once of each reason, at the line of the call. Defaults
+    are not told, nor options of what is off."""
+    options = {"adaptive_rms_box": True, "adaptive_thresh": 75, "atrous_jmax": 3, "psf_nsig": 5}
+    flags = {"flag_maxsize_bm": 100, "flag_minsnr": 0.6, "flag_maxsnr": 2}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        process(
-            adaptive_rms_box=True, flag_maxsize_bm=100, flag_minsnr=0.6, rms_box_bright=(30, 10)
-        )
-    told = {str(each.message).split(":")[0] for each in caught if "--" not in str(each.message)}
-    assert told == {"adaptive_rms_box", "flag_maxsize_bm"}
+        bdsf.process_image(SAMPLE, quiet=True, outdir=str(tmp_path), **options, **flags)
+    told = [str(each.message).split(":")[0] for each in caught]
+    assert told[:2] == ["adaptive_rms_box, adaptive_thresh", "flag_maxsize_bm, flag_maxsnr"]
+    assert set(told[2:]) == {SAMPLE}  # notes of the search
+    assert {each.filename for each in caught} == {__file__}
+
+
+def test_options_of_what_is_off(process):
+    """PyBDSF does not look at them, and they are no reason to refuse a search."""
+    assert process(atrous_bdsm_do=False, atrous_orig_isl=True).nsrc == process().nsrc
+    with pytest.raises(RuntimeError, match="atrous_orig_isl=True: scales find new islands"):
+        process(atrous_do=True, atrous_orig_isl=True)
 
 
 def test_table_of_options():
@@ -204,6 +224,40 @@ def test_table_of_options():
     assert "| thresh_pix | obeyed | threshold |" in printed
 
 
+def test_an_image_without_sky_coordinates(process, tmp_path):
+    header = fits.getheader(SAMPLE)
+    for keyword in [k for k in header if k[:5] in ("CTYPE", "CRVAL", "CRPIX", "CDELT", "CUNIT")]:
+        del header[keyword]
+    fits.writeto(tmp_path / "plain.fits", fits.getdata(SAMPLE), header)
+    with pytest.raises(RuntimeError, match="plain.fits: no sky coordinates in the header"):
+        process(str(tmp_path / "plain.fits"))
+    fits.HDUList([fits.PrimaryHDU(), fits.BinTableHDU.from_columns([])]).writeto(
+        tmp_path / "t.fits"
+    )
+    with pytest.raises(RuntimeError, match="t.fits: no HDU holds an image"):
+        process(str(tmp_path / "t.fits"))
+
+
+def test_units(process, tmp_path):
+    """Rows of an image in mJy/beam are in Jy and Jy/beam; its maps stay as they are."""
+    header = fits.getheader(SAMPLE)
+    header["BUNIT"] = "mJy/beam"
+    path = str(tmp_path / "milli.fits")
+    fits.writeto(path, 1000 * fits.getdata(SAMPLE), header)
+    img, plain = process(path, rms_map=False), process(rms_map=False)
+    np.testing.assert_allclose(img.rms_arr, 1000 * plain.rms_arr, rtol=1e-5)
+    for kind in ("gaussians", "sources"):
+        of, expected = getattr(img, kind)[0], getattr(plain, kind)[0]
+        names = ["total_flux", "total_fluxE", "total_flux_isl", "gresid_rms", "gresid_mean"]
+        names += (
+            ["peak_flux", "peak_fluxE", "rms", "mean"]
+            if kind == "gaussians"
+            else ["peak_flux_max", "peak_flux_maxE", "rms_isl", "mean_isl"]
+        )
+        for name in names:
+            np.testing.assert_allclose(getattr(of, name), getattr(expected, name), rtol=1e-3)
+
+
 def test_log(process, log):
     """Options that differ from the default, what srcfind was told, and what came."""
     img = process(thresh_pix=6)
@@ -212,6 +266,11 @@ def test_log(process, log):
     with pytest.raises(RuntimeError):
         process(rmsmean_map_filename=["nowhere.fits", "nowhere.fits"])
     assert "nowhere.fits" in log()
+
+
+def test_log_in_a_new_directory(process, tmp_path):
+    process(outdir=str(tmp_path / "new" / "logs"))
+    assert "sources" in (tmp_path / "new" / "logs" / "sample.fits.pybdsf.log").read_text()
 
 
 def test_screen(process, capsys):
@@ -551,6 +610,9 @@ def test_other_formats(process, path):
     np.testing.assert_allclose(
         half, np.radians(brightest.deconv_size_sky[:2]) / 2, rtol=1e-3, atol=1e-7
     )
+    if name[0] == "G":
+        turned = np.radians(brightest.deconv_size_sky[2]) - np.pi / 2
+        np.testing.assert_allclose(float(cells[14]), turned, rtol=1e-4)
     boxes = [re.findall(r"[+-]?\d+[.:]\d+[.:][\d.]+", line) for line in lines["casabox"][1:]]
     assert len(boxes) == img.ngaus
     for (ra0, dec0, ra1, dec1), of in zip(boxes, img.gaussians):
@@ -562,6 +624,19 @@ def test_other_formats(process, path):
         sides = np.diff(corners, axis=0)[0]
         assert (sides > 5 * of.size_sky_uncorr[1] * 1800).all()  # a pixel is 2 arcsec
         assert (sides < 6.1 * of.size_sky_uncorr[0] * 1800).all()
+
+
+def test_galactic(process, path):
+    """Regions are galactic; a sky model cannot be."""
+    header = fits.getheader(SAMPLE)
+    header["CTYPE1"], header["CTYPE2"] = "GLON-SIN", "GLAT-SIN"
+    fits.writeto(path("galactic.fits"), fits.getdata(SAMPLE), header)
+    img = process(path("galactic.fits"))
+    assert img.write_catalog(outfile=path("c.reg"), format="ds9")
+    assert open(path("c.reg")).read().splitlines()[2] == "galactic"
+    for format in ("bbs", "sagecal"):
+        with pytest.raises(RuntimeError, match="a sky model needs equatorial coordinates"):
+            img.write_catalog(outfile=path("c.txt"), format=format)
 
 
 # --- images ---
@@ -590,6 +665,16 @@ def test_export(process, path):
         np.testing.assert_allclose(new.sky_of(10, 200), old.sky_of(10, 200), atol=1e-9)
     with pytest.raises(RuntimeError, match="srcfind has no shapelets"):
         img.export_image(img_type="shap_model")
+
+
+def test_a_directory_is_not_replaced(process, tmp_path):
+    """Not even with clobber, and not by a CASA image, unless it is one."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "precious").write_text("x")
+    for format in ("fits", "casa"):
+        with pytest.raises(RuntimeError, match="results: a directory is not replaced"):
+            process().export_image(outfile=tmp_path / "results", img_format=format, clobber=True)
+    assert (tmp_path / "results" / "precious").read_text() == "x"
 
 
 def test_mask(process, path):
@@ -689,6 +774,19 @@ def test_spectra(process, cube, tmp_path):
     assert [float(row["SpectralIndex"].strip("[]")) for row in rows] == pytest.approx(
         [-1] * 3, abs=0.15
     )
+
+
+def test_stokes_parameters_beside_channels(process, cube, tmp_path):
+    """Channels of the first Stokes parameter are measured."""
+    path, planes, frequencies = cube
+    header = fits.getheader(path)
+    header.update(CTYPE4="STOKES", CRVAL4=1.0, CRPIX4=1.0, CDELT4=1.0)
+    fits.writeto(tmp_path / "iq.fits", np.stack([planes, 0.1 * planes]), header)
+    options = {"rms_map": False, "spectralindex_do": True}
+    both, alone = process(str(tmp_path / "iq.fits"), **options), process(path, **options)
+    assert both.shape == (2, 4, 160, 160)
+    for source, expected in zip(both.sources, alone.sources):
+        np.testing.assert_allclose(source.specin_flux, expected.specin_flux)
 
 
 def test_beams_and_frequencies_of_channels(process, cube):

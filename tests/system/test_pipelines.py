@@ -341,6 +341,15 @@ img = bdsf.process_image(sys.argv[1], rms_map=False, quiet=True, outdir=".")
 img.write_catalog(outfile="c.gaul", format="ascii", catalog_type="gaul")
 img.write_catalog(outfile="c.fits", format="fits", catalog_type="gaul")
 """
+CASA = """
+import json, sys, numpy, srcfind.bdsf as bdsf
+from casacore.images import image
+img = bdsf.process_image(sys.argv[1], rms_map=False, quiet=True, outdir=sys.argv[2])
+out = sys.argv[2] + "/mask.image"
+written = [img.export_image(outfile=out, img_format="casa", img_type="island_mask", clobber=c) for c in (False, False, True)]
+mask = image(out)
+print(json.dumps([written, list(mask.shape()), bool((mask.getdata()[0, 0].T == (img.pyrank >= 0)).all())]))
+"""
 FILTER = """
 import json, sys, bdsf, lsmtool
 from lsmtool.filter_skymodel.bdsf import filter_skymodel
@@ -411,6 +420,12 @@ class InThePlaceOfPyBDSF(t.Case):
         table = fits.getdata(self.path("c.fits"))
         self.assertEqual(len(table), len(places))
         self.assertAlmostEqual(np.median(fits.getdata(self.path("rms.fits"))), 0.01, delta=0.001)
+
+    def test_casa_reads_its_masks(self):
+        """A CASA image replaces another one with clobber alone."""
+        self.sky()
+        written, shape, is_same = peer_script(CASA, self.path("image.fits"), self.directory.name)
+        self.assertEqual((written, shape, is_same), ([True, False, True], [1, 1, 256, 256], True))
 
     def test_tigger_reads_its_tables(self):
         """As PyBDSF's, by the lines of comments above them."""

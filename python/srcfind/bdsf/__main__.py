@@ -11,6 +11,9 @@ from srcfind.bdsf._options import table
 if sys.argv[1:] == ["--path"]:
     print(os.path.join(os.path.dirname(os.path.abspath(__file__)), "front"))
 elif sys.argv[1:] == ["--options"]:
-    print(table())
+    try:
+        print(table(), flush=True)
+    except BrokenPipeError:  # as of head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 else:
     sys.exit(__doc__)

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from srcfind.bdsf._options import Error
+from srcfind.bdsf._outfile import failed, path_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,6 +140,10 @@ def write_fits(
     hdu.writeto(path, overwrite=True)
 
 
+def _is_casa_image(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "table.dat"))
+
+
 def _write_casa(img: Image, kind: str, path: str, **options: Any) -> None:
     """Writes a map as a CASA image, by way of FITS."""
     try:
@@ -152,11 +156,6 @@ def _write_casa(img: Image, kind: str, path: str, **options: Any) -> None:
         image(between).saveas(path, overwrite=True)
     finally:
         os.remove(between)
-
-
-def _failed(why: str) -> bool:
-    print(f"ERROR: {why}")
-    return False
 
 
 def export_image(
@@ -173,18 +172,16 @@ def export_image(
     if img_type in _REFUSED:
         raise Error(f"img_type={img_type!r}: {_REFUSED[img_type]}")
     if img_type not in (*_MAPS, "island_mask"):
-        return _failed(f"img_type={img_type!r}: one of {', '.join(_MAPS)}, island_mask")
+        return failed(f"img_type={img_type!r}: one of {', '.join(_MAPS)}, island_mask")
     if img_type.startswith("gaus") and "gausfit" not in img.completed_Ops:
-        return _failed("the image has not been fitted: search it without stop_at")
+        return failed("the image has not been fitted: search it without stop_at")
     if format not in ("fits", "casa"):
-        return _failed('img_format must be "fits" or "casa"')
-    if str(outfile).upper() == "SAMP":
-        raise Error("outfile='SAMP': there is no SAMP: write a file, and load it")
-    path = os.fspath(outfile) if outfile else f"{img.imagename}_{img_type}.{format}"
-    if os.path.exists(path):
-        if not clobber:
-            return _failed("File exists and clobber = False.")
-        shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        return failed('img_format must be "fits" or "casa"')
+    path = path_of(outfile, f"{img.imagename}_{img_type}.{format}")
+    if os.path.exists(path) and not clobber:
+        return failed("File exists and clobber = False.")
+    if os.path.isdir(path) and not (format == "casa" and _is_casa_image(path)):
+        raise Error(f"{path}: a directory is not replaced by an image: choose another name")
     write = write_fits if format == "fits" else _write_casa
     write(img, img_type, path, dilation=int(mask_dilation), pad_image=pad_image)
     print(f"--> Wrote file {path!r}")

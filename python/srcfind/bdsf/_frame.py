@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcfind.bdsf._options import Error
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -34,14 +36,18 @@ def _shapes(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Frame:
-    """The coordinates of an image of astropy's header: two axes of the sky."""
+    """The coordinates of an image of astropy's header: two axes of the sky. Raises Error, which names
+    the path of the image, where there are none."""
 
-    def __init__(self, header: Any) -> None:
+    def __init__(self, header: Any, path: str = "") -> None:
         from astropy.wcs import WCS
 
         self.wcs = WCS(header, naxis=2).celestial
+        if self.wcs.naxis != 2:
+            raise Error(f"{path}: no sky coordinates in the header: srcfind itself needs none")
+        self.is_galactic = self.wcs.wcs.lngtyp == "GLON"
         #: the names of the columns of positions
-        self.sky = ("GLON", "GLAT") if self.wcs.wcs.lngtyp == "GLON" else ("RA", "DEC")
+        self.sky = ("GLON", "GLAT") if self.is_galactic else ("RA", "DEC")
         scales = self.wcs.proj_plane_pixel_scales()
         signs = np.where(np.diag(self.wcs.pixel_scale_matrix) < 0, -1, 1)
         #: degrees of a pixel at the reference pixel, x and y; x is negative where east is left

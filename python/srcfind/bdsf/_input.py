@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from srcfind._hdus import choose_hdu
-from srcfind.bdsf._options import Error
+from srcfind.bdsf._frame import Frame
+from srcfind.bdsf._options import BEAM, Error, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +40,8 @@ class ImageFile:
             raise Error(f"{self.path}: a CASA image: export it as FITS (exportfits in CASA)")
         if not os.path.exists(self.path):
             raise Error(f"{self.path}: file not found")
-        with self._open() as hdus:
-            self.header = choose_hdu(hdus, "").header.copy()
+        with self._hdu() as hdu:
+            self.header = hdu.header.copy()
         self.original_shape = self.header["NAXIS1"], self.header["NAXIS2"]
         self.spectral_axis = _axis_of(self.header, "FREQ", "VELO", "VRAD", "VOPT", "WAVE")
         self._stokes_axis = _axis_of(self.header, "STOKES")
@@ -45,16 +49,21 @@ class ImageFile:
             self.header[f"NAXIS{axis}"] if axis else 1
             for axis in (self.spectral_axis, self._stokes_axis)
         )
-        self.trim = None if trim is None else [int(limit) for limit in trim]
+        limits = ("xmin", "xmax", "ymin", "ymax")
+        self.trim = None if trim is None else [*map(int, numbers("trim_box", trim, limits))]
         if self.trim:
             self._cut_header()
 
-    def _open(self) -> Any:
+    @contextmanager
+    def _hdu(self) -> Iterator[Any]:
+        """The HDU of the image, as long as the context lasts. Raises Error if there is none, and if
+        its pixels cannot be read."""
         from astropy.io import fits
 
         try:
-            return fits.open(self.path)
-        except OSError as error:
+            with fits.open(self.path) as hdus:
+                yield choose_hdu(hdus, "")
+        except OSError as error:  # also where no HDU has an image
             raise Error(f"{self.path}: {error}") from error
 
     def _cut_header(self) -> None:
@@ -71,8 +80,8 @@ class ImageFile:
 
     def plane(self, channel: int = 0) -> NDArray[np.float32]:
         """The pixels of a channel, from 0, of the first Stokes parameter: [y, x], a copy."""
-        with self._open() as hdus:
-            data = choose_hdu(hdus, "").data
+        with self._hdu() as hdu:
+            data = hdu.data
             index = [0] * (data.ndim - 2)
             if self.spectral_axis:
                 index[data.ndim - self.spectral_axis] = channel
@@ -91,8 +100,11 @@ class ImageFile:
             return [float(frequency) for frequency in given]
         axis, header = self.spectral_axis, self.header
         if axis and str(header[f"CTYPE{axis}"]).upper().startswith("FREQ"):
-            first = header[f"CRVAL{axis}"], header.get(f"CRPIX{axis}", 1), header[f"CDELT{axis}"]
-            return [first[0] + (i + 1 - first[1]) * first[2] for i in range(n)]
+            step = header.get(
+                f"CDELT{axis}", header.get(f"CD{axis}_{axis}", 0.0 if n == 1 else np.nan)
+            )
+            first = header.get(f"CRVAL{axis}", np.nan) + (1 - header.get(f"CRPIX{axis}", 1)) * step
+            return [first + i * step for i in range(n)]
         rest = [float(header[keyword]) for keyword in _REST if header.get(keyword)]
         return n * (rest[:1] or [float("nan")])
 
@@ -111,8 +123,13 @@ class ImageFile:
     def beam_pixels(self, beam: Any) -> float:
         """The area of a beam in pixels: the beam given, or that of the header; 0 if unknown."""
         header = self.header
-        major, minor = beam[:2] if beam else (header.get("BMAJ"), header.get("BMIN"))
-        pixel = abs(header.get("CDELT1", 0) * header.get("CDELT2", 0))
-        if not (major and minor and pixel):
+        axes = numbers("beam", beam, BEAM) if beam else (header.get("BMAJ"), header.get("BMIN"))
+        if not (axes[0] and axes[1]):
             return 0.0
-        return float(np.pi * major * minor / (4 * np.log(2) * pixel))
+        pixel = abs(np.prod(self.frame.steps))
+        return float(np.pi * axes[0] * axes[1] / (4 * np.log(2) * pixel))
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The coordinates of the image. Raises Error where they are not of the sky."""
+        return Frame(self.header, self.path)

@@ -1,6 +1,7 @@
 """The log of a search, beside the image, and what it says on the screen."""
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ class Log:
 
     def __init__(self, path: str, opts: Opts) -> None:
         self._path, self._quiet = path, opts.quiet
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        except OSError:
+            pass  # a directory that cannot be written to has no log
         self.line(
             f"{datetime.now():%Y-%m-%d %H:%M:%S} srcfind {srcfind.__version__}: {opts.filename}"
         )
@@ -25,7 +30,7 @@ class Log:
                     self.line(f"    {name} = {value!r}")
 
     def line(self, text: str) -> None:
-        """Adds a line. A directory that cannot be written to has no log."""
+        """Adds a line."""
         if not self._quiet:
             print(text)
         try:

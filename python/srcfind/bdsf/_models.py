@@ -48,7 +48,11 @@ def _dec_text(dec: float, separator: str, digits: int) -> str:
 
 
 def _j2000(img: Image, row: Gaussian) -> tuple[float, float]:
-    """The position of a Gaussian at the equinox J2000."""
+    """The position of a Gaussian at the equinox J2000. Raises Error for galactic ones."""
+    if img.frame.is_galactic:
+        raise Error(
+            f"{img.filename}: a sky model needs equatorial coordinates, and these are galactic"
+        )
     ra, dec = row.centre_sky
     if img.equinox != 1950:
         return ra, dec
@@ -85,10 +89,8 @@ def _mask_labels(img: Image, path: str) -> Any:
         raise Error(f"{path}: bbs_patches_mask: a mask of the image's size")
     marked = np.where(mask > 0, np.float32(1), np.float32(0))
     # islands of the mask are those of an image with its values
-    found = srcfind.find(
-        marked, threshold=0.5, rms=1, background=0, connectivity=8, device="cpu", threads=1
-    )
-    return found.map("islands").T
+    finder = srcfind.Finder(threshold=0.5, rms=1, background=0, connectivity=8, device="cpu")
+    return finder._search(marked, None, None).map("islands").T
 
 
 def _patch_of(img: Image, root: str, patches: str | None, mask: str | None) -> Any:
@@ -107,7 +109,8 @@ def _patch_of(img: Image, root: str, patches: str | None, mask: str | None) -> A
 
     def of_mask(gaussian: Gaussian) -> str:
         x, y = (round(position) for position in gaussian.centre_pix)
-        return f"patch_{labels[x, y]}"
+        is_inside = 0 <= x < labels.shape[0] and 0 <= y < labels.shape[1]
+        return f"patch_{labels[x, y] if is_inside else 0}"
 
     return of_mask
 
@@ -224,7 +227,8 @@ def ds9(img: Image, kind: str, root: str | None) -> Iterable[str]:
         'global color=green font="helvetica 10 normal" select=1 highlite=1 edit=1 move=1 delete=1 '
         "include=1 fixed=0 source\n"
     )
-    yield ("fk4" if img.equinox == 1950 else "fk5") + "\n"
+    is_old = img.equinox == 1950
+    yield ("galactic" if img.frame.is_galactic else "fk4" if is_old else "fk5") + "\n"
     for row in img.gaussians if kind == "gaul" else img.sources:
         place, name = _place_and_name(img, row, root)
         yield f"{_ds9_shape(place, row.size_sky_uncorr)} text={{{name}}}\n"

@@ -7,7 +7,7 @@ _search.py makes the search of them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import srcfind
@@ -18,18 +18,25 @@ import srcfind
 OBEYED, MAPPED, UNNEEDED, SHOWN, REFUSED = "obeyed", "mapped", "unneeded", "shown", "refused"
 
 
+BEAM = ("major", "minor", "angle")
+
+
 class Option(NamedTuple):
-    """The default in PyBDSF, what becomes of other values, and how or why."""
+    """The default in PyBDSF, what becomes of other values, and how or why. of: the option without
+    which this one means nothing, or ""."""
 
     default: Any
     fate: str
     text: str
+    of: str = ""
 
 
 class Error(srcfind.OptionError, RuntimeError):
     """An option that is refused or wrong. PyBDSF raises a RuntimeError there, too."""
 
 
+_LOCAL = "local noise in boxes of 15 beams, from which bright wide islands are left out; rms_box is not used"
+_SCALES = "scales: Gaussians of 2, 4 and 8 beams"
 _FIT = "srcfind's fit has no such step"
 _FLAG = "srcfind keeps every source, and tells what is doubtful in Flags"
 _SHAPELETS = "srcfind has no shapelets"
@@ -59,16 +66,14 @@ OPTIONS: dict[str, Option] = {
         "default", OBEYED, "zero: background=zero; const: the clipped mean; map, default: local"
     ),
     "kappa_clip": Option(None, OBEYED, "kappa; 3 without it"),
-    "adaptive_rms_box": Option(
-        False,
-        MAPPED,
-        "local noise in boxes of 15 beams, from which bright wide islands are left out",
-    ),
-    "adaptive_thresh": Option(None, OBEYED, "part of adaptive_rms_box"),
-    "rms_box_bright": Option(None, OBEYED, "part of adaptive_rms_box"),
+    "adaptive_rms_box": Option(False, MAPPED, _LOCAL),
+    "adaptive_thresh": Option(None, MAPPED, _LOCAL, "adaptive_rms_box"),
+    "rms_box_bright": Option(None, MAPPED, _LOCAL, "adaptive_rms_box"),
     "spline_rank": Option(3, UNNEEDED, "the noise is bilinear between boxes"),
     "rmsmean_map_filename": Option([], OBEYED, "background_map, rms_map"),
-    "rmsmean_map_filename_det": Option([], OBEYED, "detect_background_map, detect_rms_map"),
+    "rmsmean_map_filename_det": Option(
+        [], OBEYED, "detect_background_map, detect_rms_map", "detection_image"
+    ),
     # islands
     "thresh": Option(None, OBEYED, "hard thresholds; fdr is refused"),
     "thresh_pix": Option(5.0, OBEYED, "threshold"),
@@ -82,7 +87,9 @@ OPTIONS: dict[str, Option] = {
     "src_ra_dec": Option(
         None, MAPPED, "forced photometry: amplitudes at these positions, shapes of the beam"
     ),
-    "src_radius_pix": Option(None, UNNEEDED, "forced photometry takes the pixels within one FWHM"),
+    "src_radius_pix": Option(
+        None, UNNEEDED, "forced photometry takes the pixels within one FWHM", "src_ra_dec"
+    ),
     # Gaussians
     "fix_to_beam": Option(False, OBEYED, "shapes=beam"),
     "fittedimage_clip": Option(0.1, UNNEEDED, "models are drawn down to the last digit"),
@@ -111,46 +118,51 @@ OPTIONS: dict[str, Option] = {
     "group_tol": Option(1.0, OBEYED, "group"),
     "group_method": Option("intensity", REFUSED, "Gaussians are grouped by intensity alone"),
     "aperture": Option(None, REFUSED, "srcfind has no aperture fluxes: use those of the fit"),
-    "aperture_posn": Option("centroid", UNNEEDED, "there are no aperture fluxes"),
+    "aperture_posn": Option("centroid", UNNEEDED, "there are no aperture fluxes", "aperture"),
     # wide emission
-    "atrous_do": Option(False, MAPPED, "scales: Gaussians of 2, 4 and 8 beams"),
-    "atrous_jmax": Option(0, OBEYED, "part of atrous_do"),
-    "atrous_lpf": Option("b3", UNNEEDED, "scales are Gaussians"),
-    "atrous_bdsm_do": Option(True, REFUSED, "without a search the scales are of no use"),
-    "atrous_orig_isl": Option(
-        False, REFUSED, "scales find new islands, too: leave out rows with Wave_id above 0"
+    "atrous_do": Option(False, MAPPED, _SCALES),
+    "atrous_jmax": Option(0, MAPPED, _SCALES, "atrous_do"),
+    "atrous_lpf": Option("b3", UNNEEDED, "scales are Gaussians", "atrous_do"),
+    "atrous_bdsm_do": Option(
+        True, REFUSED, "without a search the scales are of no use", "atrous_do"
     ),
-    "atrous_sum": Option(True, UNNEEDED, "scales are Gaussians"),
-    "use_scipy_fft": Option(True, UNNEEDED, "scales need no FFT"),
+    "atrous_orig_isl": Option(
+        False,
+        REFUSED,
+        "scales find new islands, too: leave out rows with Wave_id above 0",
+        "atrous_do",
+    ),
+    "atrous_sum": Option(True, UNNEEDED, "scales are Gaussians", "atrous_do"),
+    "use_scipy_fft": Option(True, UNNEEDED, "scales need no FFT", "atrous_do"),
     # shapelets, polarisation, PSF
     "shapelet_do": Option(False, REFUSED, _SHAPELETS),
-    "shapelet_basis": Option("cartesian", UNNEEDED, _SHAPELETS),
-    "shapelet_fitmode": Option("fit", UNNEEDED, _SHAPELETS),
-    "shapelet_gresid": Option(False, UNNEEDED, _SHAPELETS),
+    "shapelet_basis": Option("cartesian", UNNEEDED, _SHAPELETS, "shapelet_do"),
+    "shapelet_fitmode": Option("fit", UNNEEDED, _SHAPELETS, "shapelet_do"),
+    "shapelet_gresid": Option(False, UNNEEDED, _SHAPELETS, "shapelet_do"),
     "polarisation_do": Option(False, REFUSED, _POLARISATION),
-    "pi_fit": Option(True, UNNEEDED, _POLARISATION),
-    "pi_thresh_isl": Option(None, UNNEEDED, _POLARISATION),
-    "pi_thresh_pix": Option(None, UNNEEDED, _POLARISATION),
+    "pi_fit": Option(True, UNNEEDED, _POLARISATION, "polarisation_do"),
+    "pi_thresh_isl": Option(None, UNNEEDED, _POLARISATION, "polarisation_do"),
+    "pi_thresh_pix": Option(None, UNNEEDED, _POLARISATION, "polarisation_do"),
     "rm_do": Option(False, REFUSED, _POLARISATION),
     "psf_vary_do": Option(False, MAPPED, "psf=measured: one smooth shape of points over the image"),
-    "psf_fwhm": Option(None, UNNEEDED, _PSF),
-    "psf_gencode": Option("list", UNNEEDED, _PSF),
-    "psf_generators": Option("calibrators", UNNEEDED, _PSF),
-    "psf_high_snr": Option(None, UNNEEDED, _PSF),
-    "psf_itess_method": Option(0, UNNEEDED, _PSF),
-    "psf_kappa2": Option(2.0, UNNEEDED, _PSF),
-    "psf_nsig": Option(3.0, UNNEEDED, _PSF),
-    "psf_over": Option(2, UNNEEDED, _PSF),
-    "psf_primarygen": Option("", UNNEEDED, _PSF),
-    "psf_smooth": Option(None, UNNEEDED, _PSF),
-    "psf_snrbot": Option(0.2, UNNEEDED, _PSF),
-    "psf_snrcut": Option(10.0, UNNEEDED, _PSF),
-    "psf_snrcutstack": Option(15.0, UNNEEDED, _PSF),
-    "psf_snrtop": Option(0.15, UNNEEDED, _PSF),
-    "psf_stype_only": Option(True, UNNEEDED, _PSF),
-    "psf_tess_fuzzy": Option(0.05, UNNEEDED, _PSF),
-    "psf_tess_sc": Option("s", UNNEEDED, _PSF),
-    "psf_use_shap": Option(False, UNNEEDED, _PSF),
+    "psf_fwhm": Option(None, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_gencode": Option("list", UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_generators": Option("calibrators", UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_high_snr": Option(None, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_itess_method": Option(0, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_kappa2": Option(2.0, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_nsig": Option(3.0, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_over": Option(2, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_primarygen": Option("", UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_smooth": Option(None, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_snrbot": Option(0.2, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_snrcut": Option(10.0, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_snrcutstack": Option(15.0, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_snrtop": Option(0.15, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_stype_only": Option(True, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_tess_fuzzy": Option(0.05, UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_tess_sc": Option("s", UNNEEDED, _PSF, "psf_vary_do"),
+    "psf_use_shap": Option(False, UNNEEDED, _PSF, "psf_vary_do"),
     # channels
     "collapse_mode": Option("average", OBEYED, "the image of the search: average, single, file"),
     "collapse_av": Option([], OBEYED, "the channels of the average"),
@@ -158,16 +170,21 @@ OPTIONS: dict[str, Option] = {
     "collapse_wt": Option("unity", OBEYED, "weights of the average: unity, rms"),
     "collapse_file": Option("None", OBEYED, "the image of file"),
     "spectralindex_do": Option(False, OBEYED, "measure_in: shapes are held in each channel"),
-    "specind_snr": Option(3.0, OBEYED, "3 alone; other values are refused"),
-    "specind_maxchan": Option(0, UNNEEDED, "channels are not averaged"),
-    "flagchan_list": Option([], OBEYED, "these channels are not measured"),
-    "flagchan_rms": Option(True, UNNEEDED, "channels have weights by their errors"),
-    "flagchan_snr": Option(True, UNNEEDED, "channels below an S/N of 3 are left out, as always"),
-    "beam_spectrum": Option(None, OBEYED, "the beam of each channel"),
+    "specind_snr": Option(3.0, OBEYED, "3 alone; other values are refused", "spectralindex_do"),
+    "specind_maxchan": Option(0, UNNEEDED, "channels are not averaged", "spectralindex_do"),
+    "flagchan_list": Option([], OBEYED, "these channels are not measured", "spectralindex_do"),
+    "flagchan_rms": Option(
+        True, UNNEEDED, "channels have weights by their errors", "spectralindex_do"
+    ),
+    "flagchan_snr": Option(
+        True, UNNEEDED, "channels below an S/N of 3 are left out, as always", "spectralindex_do"
+    ),
+    "beam_spectrum": Option(None, OBEYED, "the beam of each channel", "spectralindex_do"),
     "beam_sp_derive": Option(
         True,
         UNNEEDED,
         "without beam_spectrum channels have the beam of their header or BEAMS table",
+        "spectralindex_do",
     ),
     "frequency_sp": Option(None, OBEYED, "the frequency of each channel"),
     # files
@@ -232,6 +249,17 @@ OPTIONS: dict[str, Option] = {
 }
 
 
+def numbers(name: str, value: Any, parts: Sequence[str]) -> tuple[float, ...]:
+    """The numbers of an option that has several. Raises Error where they are others."""
+    try:
+        result = tuple(float(each) for each in value)
+    except (TypeError, ValueError):
+        result = ()
+    if len(result) != len(parts):
+        raise Error(f"{name}={value!r}: {len(parts)} numbers are needed, ({', '.join(parts)})")
+    return result
+
+
 class Opts:
     """The options of a search, as attributes; `img.opts` of PyBDSF."""
 
@@ -273,15 +301,22 @@ def _same(value: Any, default: Any) -> bool:
         return bool(value == default)
 
 
-def _check(name: str, value: Any) -> None:
-    """Warns that an option is mapped or not needed; raises Error where it is refused."""
+def _matters(name: str, options: Mapping[str, Any]) -> bool:
+    """Whether an option differs from its default, and belongs to one that is on."""
     option = OPTIONS[name]
-    if _same(value, option.default):
-        return
-    if option.fate == REFUSED:
-        raise Error(f"{name}={value!r}: {option.text}")
-    if option.fate in (MAPPED, UNNEEDED):
-        warnings.warn(f"{name}: {option.text}", srcfind.SrcfindWarning, stacklevel=5)
+    return not _same(options[name], option.default) and (
+        not option.of or bool(options.get(option.of))
+    )
+
+
+def _warn(options: Mapping[str, Any]) -> None:
+    """Warns of the options that are mapped or not needed: once of all that share a reason."""
+    names: dict[str, list[str]] = {}
+    for name in options:
+        if OPTIONS[name].fate in (MAPPED, UNNEEDED) and _matters(name, options):
+            names.setdefault(OPTIONS[name].text, []).append(name)
+    for text, of in names.items():
+        warnings.warn(f"{', '.join(of)}: {text}", srcfind.SrcfindWarning, stacklevel=5)
 
 
 def resolve(given: Mapping[str, Any]) -> Opts:
@@ -294,11 +329,15 @@ def resolve(given: Mapping[str, Any]) -> Opts:
         full = _full_name(name)
         options[full] = OPTIONS[full].default if isinstance(value, str) and value == "" else value
     for name, value in options.items():
-        _check(name, value)
+        if OPTIONS[name].fate == REFUSED and _matters(name, options):
+            raise Error(f"{name}={value!r}: {OPTIONS[name].text}")
+    _warn(options)
     return Opts(options)
 
 
 def table() -> str:
     """The table of the manual: each option, what becomes of it, and how or why; in Markdown."""
     rows = [f"| {name} | {o.fate} | {o.text} |" for name, o in sorted(OPTIONS.items())]
-    return "\n".join(["| option | | |", "| --- | --- | --- |", *rows])
+    return "\n".join(
+        ["| option | what becomes of it | how, or why |", "| --- | --- | --- |", *rows]
+    )

@@ -45,7 +45,8 @@ class Source(Record):
 
 class Island(Record):
     """An island: its Gaussians are in `gaul`, its sources in `sources`. bbox has a slice for x and one
-    for y; mask_active is False where a pixel of this box belongs to the island."""
+    for y; mask_active is False where a pixel of this box belongs to the island. image and max_value are
+    in the map's unit."""
 
 
 def _lists(table: NDArray[Any], names: tuple[str, ...]) -> list[list[float]]:

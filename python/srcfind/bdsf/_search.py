@@ -12,7 +12,7 @@ import numpy as np
 
 import srcfind
 from srcfind.bdsf._input import ImageFile
-from srcfind.bdsf._options import Error, Opts
+from srcfind.bdsf._options import BEAM, Error, Opts, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,14 +34,6 @@ class Detected(NamedTuple):
 # --- options ---
 
 
-def _pair(name: str, value: Any) -> tuple[int, int]:
-    try:
-        size, step = value
-        return int(size), int(step)
-    except (TypeError, ValueError):
-        raise Error(f"{name}={value!r}: two numbers are needed, (box, step)") from None
-
-
 def _number(opts: Opts, name: str) -> float:
     value = getattr(opts, name)
     try:
@@ -55,13 +47,13 @@ def _noise(opts: Opts, file: ImageFile) -> dict[str, Any]:
     noise: dict[str, Any] = {"kappa": opts.kappa_clip}
     maps = opts.rmsmean_map_filename
     if maps:
-        noise["background_map"], noise["rms_map"] = (_map(opts, path, file) for path in maps)
+        noise = {**noise, **_maps(opts, "rmsmean_map_filename", "", file)}
     elif opts.rms_map is False:
         noise["rms"] = opts.rms_value
     elif opts.adaptive_rms_box or opts.rms_box is None:
         noise["local"] = True
     else:
-        noise["rms_box"] = _pair("rms_box", opts.rms_box)
+        noise["rms_box"] = [*map(int, numbers("rms_box", opts.rms_box, ("box", "step")))]
     if opts.mean_map == "zero" and not maps:
         noise["background"] = "zero"
     elif opts.mean_map not in ("default", "zero", "const", "map"):
@@ -88,7 +80,8 @@ def _positions(opts: Opts) -> dict[str, Any]:
     """The options of forced photometry."""
     from astropy.table import Table
 
-    ra, dec = np.array(opts.src_ra_dec, float).reshape(-1, 2).T
+    places = [numbers("src_ra_dec", place, ("ra", "dec")) for place in opts.src_ra_dec]
+    ra, dec = np.reshape(places, (-1, 2)).T
     return {"at": Table({"RA": ra, "DEC": dec}), "fit": True}
 
 
@@ -120,10 +113,19 @@ def _map(opts: Opts, path: Any, file: ImageFile) -> Any:
     return ImageFile(name, file.trim).plane() if file.trim else name
 
 
+def _maps(opts: Opts, name: str, prefix: str, file: ImageFile) -> dict[str, Any]:
+    """The options of maps of background and rms, which an option of PyBDSF names in this order."""
+    given = getattr(opts, name)
+    if isinstance(given, str) or len(given) != 2:
+        raise Error(f"{name}={given!r}: two paths are needed, [mean, rms]")
+    names = (prefix + "background_map", prefix + "rms_map")
+    return {option: _map(opts, path, file) for option, path in zip(names, given)}
+
+
 def _options(opts: Opts, file: ImageFile) -> dict[str, Any]:
     options = {"threads": opts.ncores, **_noise(opts, file)}
     if opts.beam:
-        major, minor, angle = opts.beam
+        major, minor, angle = numbers("beam", opts.beam, BEAM)
         options["beam"] = (3600 * major, 3600 * minor, angle)
     if opts.src_ra_dec is not None:
         return {**options, **_positions(opts)}
@@ -131,9 +133,7 @@ def _options(opts: Opts, file: ImageFile) -> dict[str, Any]:
     if opts.detection_image:
         options["detect_on"] = _map(opts, opts.detection_image, file)
         if opts.rmsmean_map_filename_det:
-            options["detect_background_map"], options["detect_rms_map"] = (
-                _map(opts, path, file) for path in opts.rmsmean_map_filename_det
-            )
+            options.update(_maps(opts, "rmsmean_map_filename_det", "detect_", file))
     return options
 
 
@@ -142,12 +142,12 @@ def _options(opts: Opts, file: ImageFile) -> dict[str, Any]:
 
 def _channels(opts: Opts, file: ImageFile) -> list[int]:
     """The channels of the image that is searched, from 0."""
-    if opts.collapse_mode == "single":
-        return [int(opts.collapse_ch0)]
-    chosen = [int(channel) for channel in opts.collapse_av] or [*range(file.n_channels)]
+    name = "collapse_ch0" if opts.collapse_mode == "single" else "collapse_av"
+    given = getattr(opts, name)
+    chosen = [int(channel) for channel in ([given] if name == "collapse_ch0" else given)]
     if not all(0 <= channel < file.n_channels for channel in chosen):
-        raise Error(f"collapse_av={opts.collapse_av!r}: the image has {file.n_channels} channels")
-    return chosen
+        raise Error(f"{name}={given!r}: the image has {file.n_channels} channels, from 0 on")
+    return chosen or [*range(file.n_channels)]
 
 
 def _weight(opts: Opts, plane: NDArray[np.float32]) -> float:
@@ -216,7 +216,8 @@ def _write_channels(opts: Opts, file: ImageFile, directory: str) -> list[str]:
     for channel in _measured(opts, file):
         header = file.header_at(frequencies[channel])
         if beams:
-            header["BMAJ"], header["BMIN"], header["BPA"] = beams[channel]
+            beam = numbers("beam_spectrum", beams[channel], BEAM)
+            header["BMAJ"], header["BMIN"], header["BPA"] = beam
         plane = file.plane(channel)
         paths.append(os.path.join(directory, f"channel{channel}.fits"))
         shape = (1,) * (header["NAXIS"] - 2) + plane.shape
@@ -235,7 +236,7 @@ def _measure_in(opts: Opts, file: ImageFile) -> Iterator[dict[str, Any]]:
         raise Error(f"{file.path}: spectralindex_do needs an image with channels")
     if opts.specind_snr != _ONLY_SNR:
         raise Error("specind_snr: channels of an S/N of 3 and more count: leave the option out")
-    as_it_is = not (opts.beam_spectrum or opts.flagchan_list or file.trim)
+    as_it_is = not (opts.beam_spectrum or opts.flagchan_list or file.trim or file.n_stokes > 1)
     if as_it_is and (opts.frequency_sp is None or len(opts.frequency_sp) == 0):
         yield {"measure_in": [file.path]}
         return
@@ -268,6 +269,6 @@ def search(opts: Opts, file: ImageFile) -> Detected:
         if channels:
             catalogue.planes  # the files of channels do not stay
     for note in catalogue.notes:
-        warnings.warn(note, srcfind.SrcfindWarning, stacklevel=4)
+        warnings.warn(f"{file.path}: {note}", srcfind.SrcfindWarning, stacklevel=4)
     measured = [file.frequencies(opts.frequency_sp)[i] for i in _measured(opts, file)]
     return Detected(header, pixels, frequency, measured if channels else [], catalogue)

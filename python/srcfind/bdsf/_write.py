@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from srcfind.bdsf import _export, _models, _tables
-from srcfind.bdsf._options import Error
+from srcfind.bdsf._outfile import failed, path_of
 
 if TYPE_CHECKING:
     from srcfind.bdsf.image import Image
@@ -26,12 +26,6 @@ _ENDINGS = {
 }
 _OF_GAUSSIANS = ("bbs", "sagecal", "star", "kvis")
 _PATCHES = (None, "gaussian", "single", "source", "mask")
-
-
-def _failed(why: str) -> bool:
-    """Tells why nothing was written, as PyBDSF does, on the screen; False."""
-    print(f"ERROR: {why}")
-    return False
 
 
 def _lines(img: Image, format: str, kind: str, of: dict[str, Any]) -> Iterable[str]:
@@ -90,17 +84,15 @@ def write_catalog(
     """Image.write_catalog. incl_empty changes nothing: srcfind has no island without a source."""
     format, kind = format.lower(), catalog_type
     patches = bbs_patches.lower() if isinstance(bbs_patches, str) else bbs_patches
-    if str(outfile).upper() == "SAMP":
-        raise Error("outfile='SAMP': there is no SAMP: write a file, and load it")
     wrong = _wrong(img, format, kind, patches)
     if wrong:
-        return _failed(wrong)
+        return failed(wrong)
+    path = path_of(outfile, img.imagename + _ENDINGS[format].format(kind=kind))
     if img.nsrc == 0 and not force_output:
         print("No sources were found in the image. Output file not written.")
         return False
-    path = os.fspath(outfile) if outfile else img.imagename + _ENDINGS[format].format(kind=kind)
     if os.path.exists(path) and not clobber:
-        return _failed("File exists and clobber = False.")
+        return failed("File exists and clobber = False.")
     of = {
         "incl_chan": incl_chan,
         "srcroot": srcroot,

@@ -49,8 +49,9 @@ class Image:
     """An image that was searched, with the names that PyBDSF's has.
 
     Arrays are float32 and have the axes [x, y]; `shape` is (Stokes parameters, channels, x, y).
-    Positions in pixels count from 0, sizes are FWHM in degrees. Maps and lists are made when they are
-    first used; the file of the image must still be there then.
+    Positions in pixels count from 0, sizes are FWHM in degrees. Rows are in Jy and Jy/beam, also
+    where BUNIT is mJy/beam; maps, and the rms and mean of the whole image, are in the map's unit.
+    Maps and lists are made when they are first used; the file of the image must still be there then.
 
     >>> img = process_image("image.fits", thresh_pix=5, quiet=True)   # doctest: +SKIP
     >>> img.nsrc, img.rms_arr.shape                                   # doctest: +SKIP
@@ -143,10 +144,10 @@ class Image:
         """The image's header, astropy's."""
         return self.file.header
 
-    @cached_property
+    @property
     def frame(self) -> Frame:
         """The coordinates of the image."""
-        return Frame(self.file.header)
+        return self.file.frame
 
     @property
     def wcs_obj(self) -> Any:
@@ -288,14 +289,33 @@ class Image:
 
     # --- what was found ---
 
-    @property
+    @cached_property
+    def _jansky(self) -> float:
+        """The map's unit in Jy/beam; 1 for a unit that is none of flux density per beam."""
+        from astropy import units
+
+        try:
+            return float(units.Unit(self._catalogue.image.unit).to("Jy/beam"))
+        except (TypeError, ValueError):
+            return 1.0
+
+    def _rows(self, catalogue: srcfind.Catalogue) -> NDArray[Any]:
+        """The rows of a catalogue, in Jy/beam what it has in the map's unit."""
+        table, unit = catalogue.array.copy(), self._catalogue.image.unit
+        for column in catalogue.columns:
+            if unit and column.unit == unit:
+                table[column.name] *= self._jansky
+        return table
+
+    @cached_property
     def _table(self) -> NDArray[Any]:
-        table = self._catalogue.array
+        table = self._rows(self._catalogue)
         return _with(table, S_Code=np.full(len(table), "S"))
 
     @cached_property
     def _residual_means(self) -> dict[int, float]:
-        """The mean of the residual of each island, by its number from 0. The background is in it."""
+        """The mean of the residual of each island in Jy/beam, by its number from 0. The background is
+        in it."""
         islands = self._catalogue.segments.ravel()
         inside = islands > 0
         if not inside.any():
@@ -305,7 +325,8 @@ class Image:
         known = np.isfinite(residual)
         sums = np.bincount(place[known], residual[known], len(numbers))
         counts = np.bincount(place[known], minlength=len(numbers))
-        return dict(zip((numbers - 1).tolist(), (sums / np.maximum(counts, 1)).tolist()))
+        means = self._jansky * sums / np.maximum(counts, 1)
+        return dict(zip((numbers - 1).tolist(), means.tolist()))
 
     @cached_property
     def gaussians(self) -> list[Gaussian]:
@@ -313,7 +334,7 @@ class Image:
         rows = self._catalogue.gaussians
         is_forced = rows is None  # amplitudes at given positions: a Gaussian a row
         gaussians = make_gaussians(
-            self._table if rows is None else rows.array,
+            self._table if rows is None else self._rows(rows),
             self.frame,
             {} if is_forced else self._residual_means,
         )
