@@ -135,11 +135,12 @@ def test_units_of_maps(image):
 
 @pytest.mark.parametrize("name", MAPS)
 def test_wrong_maps(name, image):
+    also = {"detect_on": MAPS["detect_on"]} if name.startswith("detect_") else {}
     for search in (image, IMAGE):
         with pytest.raises(
             srcfind.InputError, match=f"(^|: ){name}: 80 x 90 pixels, where the image has 110 x 90"
         ):
-            srcfind.find(search, **{name: np.ones((90, 80))})
+            srcfind.find(search, **{**also, name: np.ones((90, 80))})
     for wrong in (np.ones(90), np.ones((2, 90, 110)), np.ones((0, 110))):
         with pytest.raises(ValueError, match=f"{name}: an array with the two axes of the image"):
             srcfind.find(IMAGE, **{name: wrong})

@@ -375,7 +375,6 @@ static int64_t flag_of_total(const struct srcfind_source *row) {
 static void measure_fit(const struct component *c, const struct component_gaussian *all,
                         const struct setting *s, struct srcfind_source *row,
                         struct pixel_shape *shape) {
-    const struct component_gaussian *const gaussians = all + c->first_gaussian;
     row->n_gaussians = c->n_gaussians > 0 ? c->n_gaussians : 1; /* the one of its moments */
     if (c->n_gaussians == 0) {
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
@@ -383,6 +382,7 @@ static void measure_fit(const struct component *c, const struct component_gaussi
         shape->y_highest = (double)c->pixels.y_peak;
         return;
     }
+    const struct component_gaussian *const gaussians = all + c->first_gaussian;
     row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
     if (c->composite) {
         measure_composite(c->composite, c->noise.rms, s, row, shape);
