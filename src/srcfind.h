@@ -350,11 +350,13 @@ struct srcfind_beam {
 /* The metadata of an image, from its header. */
 struct srcfind_image {
     char *path; /* as given; "" for pixels in memory */
-    int64_t width, height;
+    /* Of what is searched: the image, or the part that the option trim chooses, whose first pixel
+     * is (first_x, first_y) of the image, from 0. */
+    int64_t width, height, first_x, first_y;
     int hdu; /* 0 is the primary HDU; -1 for pixels in memory */
     char hdu_name[SRCFIND_TEXT];
     int n_axes;
-    int64_t axes[SRCFIND_MAX_AXES];
+    int64_t axes[SRCFIND_MAX_AXES];  /* of the whole image */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... (plane[0] is axis 3's) */
     int bitpix;
     char compression[SRCFIND_TEXT]; /* RICE_1, GZIP_1, ..., gzip for a whole file; "" if none */

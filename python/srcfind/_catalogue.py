@@ -57,12 +57,16 @@ class Image:
     """An image, as its header describes it. An unknown number is NaN, an unknown text "".
 
     pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels;
-    hdu is -1 for an array. date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601.
+    hdu is -1 for an array. date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601. With the
+    option trim, width and height are those of the part that was searched, whose first pixel is
+    [first_y, first_x] of the image.
     """
 
     path: str
     width: int
     height: int
+    first_x: int
+    first_y: int
     hdu: int
     hdu_name: str
     bitpix: int

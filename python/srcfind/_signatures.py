@@ -100,6 +100,8 @@ class Options(TypedDict, total=False):
     hdu: str | Whole | None
     #: search planes of axes 3, 4, ...: N, A-B, all [1]
     plane: Whole | Sequence[Whole] | None
+    #: search only these columns and rows [all]
+    trim: Sequence[Whole] | str | None
     #: widen the saved mask by R pixels [0]
     mask_dilate: Whole | None
     #: fill the holes of the saved mask

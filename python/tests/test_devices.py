@@ -77,6 +77,7 @@ def test_catalogue(fake_cuda, image):
         {},
         {"negative": True, "blank": IMAGE[5, 5], "island": 3},
         {"local": True, "device": 0},
+        {"trim": (21, 120, 3, 90)},
     ):
         expected = srcfind.find(IMAGE, header=t.sky_header(), **{**options, "device": "cpu"})
         found = srcfind.find(image, header=t.sky_header(), **options)

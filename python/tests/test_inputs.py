@@ -135,22 +135,65 @@ def test_units_of_maps(image):
 
 @pytest.mark.parametrize("name", MAPS)
 def test_wrong_maps(name, image):
-    also = {"detect_on": MAPS["detect_on"]} if name.startswith("detect_") else {}
+    needed = {"detect_on": MAPS["detect_on"]} if name.startswith("detect_") else {}
+    needed.pop(name, None)
     for search in (image, IMAGE):
         with pytest.raises(
             srcfind.InputError, match=f"(^|: ){name}: 80 x 90 pixels, where the image has 110 x 90"
         ):
-            srcfind.find(search, **{**also, name: np.ones((90, 80))})
+            srcfind.find(search, **needed, **{name: np.ones((90, 80))})
     for wrong in (np.ones(90), np.ones((2, 90, 110)), np.ones((0, 110))):
         with pytest.raises(ValueError, match=f"{name}: an array with the two axes of the image"):
-            srcfind.find(IMAGE, **{name: wrong})
+            srcfind.find(IMAGE, **needed, **{name: wrong})
     for wrong in (
         np.ones(SHAPE, complex),
         np.full(SHAPE, "a"),
         *([] if name == "mask" else [MASK]),
     ):
         with pytest.raises(TypeError, match=f"{name}: an array of real numbers"):
-            srcfind.find(IMAGE, **{name: wrong})
+            srcfind.find(IMAGE, **needed, **{name: wrong})
+
+
+def test_noise_of_no_image():
+    with pytest.raises(srcfind.OptionError, match="detect-rms-map: it is of the image of --detect"):
+        srcfind.find(IMAGE, detect_rms_map=MAPS["detect_rms_map"])
+
+
+PART = np.s_[10:80, 30:100]
+
+
+@pytest.mark.parametrize("trim", [(31, 100, 11, 80), "31,100,11,80", [31, 100, 11, 80]])
+def test_trim(trim, image):
+    """A part of an array, or of a file: rows have the pixels of the whole array, maps are those of
+    the part; masks have the shape of either."""
+    header = t.sky_header()
+    cut = {**header, "CRPIX1": header["CRPIX1"] - 30, "CRPIX2": header["CRPIX2"] - 10}
+    cut = fits.Header(cut)
+    for options in ({}, {"island": 3, "fit": True}, {"mask": MASK}):
+        whole = {**options, "trim": trim, "device": "cpu"}
+        part = {**options, "device": "cpu"}
+        part.update({"mask": MASK[PART]} if "mask" in options else {})
+        expected = srcfind.find(IMAGE[PART], header=cut, **part)
+        found = srcfind.find(IMAGE, header=header, **whole)
+        assert len(found) == len(expected) > 3
+        assert (found.image.first_x, found.image.first_y, found.image.shape) == (30, 10, (70, 70))
+        np.testing.assert_array_equal(found.array["Xpeak"], expected.array["Xpeak"] + 30)
+        np.testing.assert_array_equal(found.array["Y_min"], expected.array["Y_min"] + 10)
+        np.testing.assert_allclose(found.array["RA"], expected.array["RA"], atol=1e-9)
+        np.testing.assert_allclose(found.array["Peak_flux"], expected.array["Peak_flux"], rtol=1e-7)
+        assert_same(srcfind.find(image, **whole), found)
+        for each in ("snr", "rms", "islands"):
+            np.testing.assert_array_equal(found.map(each), expected.map(each))
+        if "mask" in options:
+            assert_same(srcfind.find(IMAGE, header=header, **{**whole, "mask": MASK[PART]}), found)
+
+
+def test_wrong_trim(image):
+    for search in (image, IMAGE):
+        with pytest.raises(srcfind.InputError, match="which has 110 columns and 90 rows"):
+            srcfind.find(search, trim=(1, 111, 1, 90))
+        with pytest.raises(srcfind.OptionError, match="trim: '5,4,1,5' is not X0,X1,Y0,Y1"):
+            srcfind.find(search, trim=(5, 4, 1, 5))
 
 
 def test_maps_need_files_or_the_host(path, tmp_path):

@@ -66,6 +66,10 @@ static enum srcfind_status find_at(const struct search *search, struct result *r
     enum srcfind_status status =
         positions_read(search->finder->at, o->at, image->frame, image->equinox, image->lon_name,
                        image->lat_name, options_fit(o), &positions, error);
+    for (int64_t i = 0; status == SRCFIND_OK && !positions.celestial && i < positions.n; i++) {
+        positions.x[i] -= (double)image->first_x;
+        positions.y[i] -= (double)image->first_y;
+    }
     if (status == SRCFIND_OK)
         status = search_at(search, &positions);
     positions_clear(&positions);
@@ -183,6 +187,17 @@ static enum srcfind_status search_input(struct srcfind *finder, const struct inp
     return status;
 }
 
+/* Gives all positions in pixels of the part that was searched as those of the whole image. */
+static void count_in_whole_image(struct result *r) {
+    const struct srcfind_image *image = &r->image;
+    rows_move(r->sources.rows, r->sources.n, image->first_x, image->first_y);
+    rows_move(r->sources.parts, r->sources.n_parts, image->first_x, image->first_y);
+    for (int64_t i = 0; i < r->injections.n; i++) {
+        r->injections.all[i].x += (double)image->first_x;
+        r->injections.all[i].y += (double)image->first_y;
+    }
+}
+
 enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
                                    struct result *result) {
     struct error *error = &finder->error;
@@ -196,6 +211,8 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)
         status = planes_measure(finder, input, result);
+    if (status == SRCFIND_OK)
+        count_in_whole_image(result);
     const double start = clock_seconds();
     if (status == SRCFIND_OK && !quality_find(&sample, result))
         status = error_memory(error, "comparing the noise from place to place");

@@ -34,6 +34,8 @@ enum srcfind_status input_open_pixels(struct input *input, const struct pixel_so
         &input->image, header, pixels->width, pixels->height, &options->image, metadata, error);
     input->image.source = *pixels;
     if (status == SRCFIND_OK)
+        image_trim_source(&input->image, metadata);
+    if (status == SRCFIND_OK)
         status = user_maps_open(&input->maps, &input->image, metadata, options, error);
     input_see(input, NULL);
     return status;

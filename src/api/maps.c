@@ -260,7 +260,7 @@ static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
     const bool ok = (!has_model(map) || model_make(&output->model, r->sources.gaussians,
                                                    r->sources.n_gaussians, &box)) &&
                     (!has_wide_background(r, map) ||
-                     wide_background_make(&output->wide, &r->sources, width, height));
+                     wide_background_make(&output->wide, &r->sources, &r->image));
     return ok ? SRCFIND_OK : error_memory(&m->finder->error, "making a map");
 }
 
@@ -455,12 +455,12 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
                          "map: the catalogue is one of pixels in memory, which are needed again");
     const enum srcfind_status status = pixels_read(given, pixels, error);
     if (status != SRCFIND_OK ||
-        (pixels->width == r->image.width && pixels->height == r->image.height))
+        (pixels->width == r->image.axes[0] && pixels->height == r->image.axes[1]))
         return status;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
                      "map: pixels of %lld x %lld are not those of the catalogue, %lld x %lld",
-                     (long long)pixels->width, (long long)pixels->height, (long long)r->image.width,
-                     (long long)r->image.height);
+                     (long long)pixels->width, (long long)pixels->height,
+                     (long long)r->image.axes[0], (long long)r->image.axes[1]);
 }
 
 static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,

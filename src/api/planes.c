@@ -423,7 +423,8 @@ static struct plane_work begin_work(struct srcfind *finder, const struct input *
     struct plane_work m = {.finder = finder,
                            .image = &input->image,
                            .result = result,
-                           .choice = image_choice_default(),
+                           .choice =
+                               image_choice_beside(&finder->options.image.trim, &result->image),
                            .file = {.file.descriptor = -1},
                            .noise = views_noise_beside(&finder->options.noise)};
     m.choice.blank = finder->options.image.blank;

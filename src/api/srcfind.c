@@ -192,7 +192,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     enum srcfind_status status =
         input_open(&input, path, &finder->options, &found->image, &finder->error);
     found->timings.open = clock_seconds() - start;
-    if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
+    const bool is_whole = finder->options.image.trim.x0 == 0; /* else few pixels may be read */
+    if (status == SRCFIND_OK && is_whole && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&input.image.reader);
     status = search_input(status, finder, &input, found);
     if (status != SRCFIND_OK)
@@ -201,6 +202,16 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 }
 
 /* --- pixels in memory --- */
+
+/* The part of pixels of a device that is searched. */
+static struct device_pixels part_of_device(const struct device_pixels *whole,
+                                           const struct srcfind_image *image) {
+    struct device_pixels part = *whole;
+    part.pixels += image->first_y * whole->row_stride + image->first_x;
+    part.width = image->width;
+    part.height = image->height;
+    return part;
+}
 
 /* Searches pixels in memory. on_device: pixels of a device, of which `pixels` has only the shape;
  * else NULL. */
@@ -215,7 +226,11 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, const struct p
     finder_begin(finder);
     enum srcfind_status status =
         input_open_pixels(&input, pixels, header, &finder->options, &found->image, &finder->error);
-    input.on_device = on_device;
+    struct device_pixels part;
+    if (on_device) {
+        part = part_of_device(on_device, &found->image);
+        input.on_device = &part;
+    }
     status = search_input(status, finder, &input, found);
     found->origin.on_device = on_device;
     return end_search(status, catalogue, result);

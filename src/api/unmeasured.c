@@ -40,7 +40,7 @@ bool unmeasured_find(double to_flux, struct result *r) {
     r->quality.unmeasured = r->quality.measured = NAN;
     if (r->options.scales.n == 0 || !r->noise.nodes)
         return true;
-    const bool ok = wide_background_make(&wide, &r->sources, r->image.width, r->image.height);
+    const bool ok = wide_background_make(&wide, &r->sources, &r->image);
     if (ok) {
         r->quality.unmeasured = to_flux * seen * sum_of(r, &wide);
         r->quality.measured = 0;

@@ -18,6 +18,7 @@ static const struct {
     {"rmsmean-map-filename-det", "detect-rms-map"},
     {"detection-image", "detect-on"},
     {"group-tol", "group"},
+    {"trim-box", "trim"},
     {"atrous-do", "scales"},
     {"spectralindex-do", "measure-in"},
     {"ncores", "threads"},

@@ -3,12 +3,14 @@
  * 1. HDUs are read from the first on, up to the first image of two or more axes or the HDU of
  *    --hdu. The message lists all HDUs if there is none.
  * 2. The plane is chosen, by 1-based indices of the axes behind the first two.
- * 3. The header of this plane gives coordinates (wcs.c), beam (beam.c, which may search further
+ * 3. If a part is chosen, the metadata have its size and its first pixel.
+ * 4. The header of this plane gives coordinates (wcs.c), beam (beam.c, which may search further
  *    HDUs for a BEAMS table), observation and unit. None of them has to be there: metadata that are
  *    not known are NaN or "".
- * 4. A reader makes the pixel source (fits/reader.h); pixels of the value of --blank become NaN.
+ * 5. A reader makes the pixel source (fits/reader.h), of which a part is taken; pixels of the value
+ *    of --blank become NaN.
  *
- * For further planes of a file only steps 2 to 4 are repeated (image_take_plane). Pixels in memory
+ * For further planes of a file only steps 2 to 5 are repeated (image_take_plane). Pixels in memory
  * have a header alone. No pixel is read here, but a gzipped file is unpacked as far as it is read.
  */
 #include "input/image.h"
@@ -146,7 +148,7 @@ static enum srcfind_status choose_plane(const struct image *image,
                                         const struct plane_option *wanted,
                                         struct srcfind_image *metadata, int64_t *first,
                                         struct error *error) {
-    int64_t stride = metadata->width * metadata->height;
+    int64_t stride = metadata->axes[0] * metadata->axes[1];
     *first = 0;
     for (int i = 0; i < wanted->n; i++) {
         const int64_t planes = i + 2 < metadata->n_axes ? metadata->axes[i + 2] : 1;
@@ -166,6 +168,46 @@ enum srcfind_status image_check_plane(const struct image *image, const struct pl
                                       struct srcfind_image *metadata, struct error *error) {
     int64_t first;
     return choose_plane(image, plane, metadata, &first, error);
+}
+
+/* --- which part --- */
+
+/* Sets the size and the first pixel of the part that is chosen. */
+static enum srcfind_status choose_part(const struct image_choice *choice,
+                                       struct srcfind_image *metadata, struct error *error) {
+    const struct trim_option *trim = &choice->trim;
+    const bool is_other = choice->trimmed_width > 0 && (choice->trimmed_width != metadata->width ||
+                                                        choice->trimmed_height != metadata->height);
+    if (trim->x0 == 0 || is_other)
+        return SRCFIND_OK;
+    if (trim->x1 > metadata->width || trim->y1 > metadata->height)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "--trim %lld,%lld,%lld,%lld is not in the image, which has %lld columns "
+                         "and %lld rows",
+                         (long long)trim->x0, (long long)trim->x1, (long long)trim->y0,
+                         (long long)trim->y1, (long long)metadata->width,
+                         (long long)metadata->height);
+    metadata->first_x = trim->x0 - 1;
+    metadata->first_y = trim->y0 - 1;
+    metadata->width = trim->x1 - trim->x0 + 1;
+    metadata->height = trim->y1 - trim->y0 + 1;
+    return SRCFIND_OK;
+}
+
+void image_trim_source(struct image *image, const struct srcfind_image *metadata) {
+    const struct pixel_source whole = image->source;
+    if (metadata->width < whole.width || metadata->height < whole.height)
+        image->source = trimmed_source(&image->trimmed, &whole, metadata->first_x,
+                                       metadata->first_y, metadata->width, metadata->height);
+}
+
+struct image_choice image_choice_beside(const struct trim_option *trim,
+                                        const struct srcfind_image *metadata) {
+    struct image_choice choice = image_choice_default();
+    choice.trim = *trim;
+    choice.trimmed_width = metadata->axes[0];
+    choice.trimmed_height = metadata->axes[1];
+    return choice;
 }
 
 /* --- units --- */
@@ -304,10 +346,14 @@ enum srcfind_status image_take_plane(struct image *image, const struct image_cho
     close_plane(image);
     enum srcfind_status status = choose_plane(image, &choice->plane, metadata, &first, error);
     if (status == SRCFIND_OK)
+        status = choose_part(choice, metadata, error);
+    if (status == SRCFIND_OK)
         status = describe_header(image, &image->file, choice, metadata, error);
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
+    if (status == SRCFIND_OK)
+        image_trim_source(image, metadata);
     if (status == SRCFIND_OK && !isnan(choice->blank))
         image->source =
             changed_source(&image->changed, &image->source,
@@ -337,7 +383,9 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
     metadata->n_axes = 2;
     metadata->bitpix = -32;
     memcpy(metadata->plane, choice->plane.index, sizeof metadata->plane);
-    const enum srcfind_status status = header_from_text(&image->hdu.header, header, error);
+    enum srcfind_status status = choose_part(choice, metadata, error);
+    if (status == SRCFIND_OK)
+        status = header_from_text(&image->hdu.header, header, error);
     return status == SRCFIND_OK ? describe_header(image, NULL, choice, metadata, error) : status;
 }
 

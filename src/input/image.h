@@ -5,6 +5,7 @@
 
 #include "input/fits/reader.h"
 #include "input/pixel_change.h"
+#include "input/trimmed.h"
 #include "input/wcs.h"
 #include "options/options.h"
 
@@ -15,7 +16,8 @@ struct image {
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
-    struct changed changed; /* what `source` reads from, if pixels of a value are blank */
+    struct trimmed trimmed; /* what `source` reads from, if it is a part of the image */
+    struct changed changed; /* the same, if pixels of a value are blank */
     struct wcs *wcs;        /* NULL if there are no celestial coordinates */
     double jansky;          /* of a map unit, in `flux` per beam or per pixel; NaN: unknown */
     bool per_pixel;         /* per pixel, also for units per area of the sky: no beam is needed */
@@ -41,12 +43,20 @@ enum srcfind_status image_take_plane(struct image *image, const struct image_cho
 enum srcfind_status image_check_plane(const struct image *image, const struct plane_option *plane,
                                       struct srcfind_image *metadata, struct error *error);
 
-/* Opens pixels in memory, with the metadata of the cards of `header`, or NULL. The caller sets the
- * pixel source. */
+/* Opens pixels in memory, with the metadata of the cards of `header`, or NULL. The caller then sets
+ * the pixel source. */
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
                                       int64_t height, const struct image_choice *choice,
                                       struct srcfind_image *metadata, struct error *error);
 void image_close(struct image *image);
+
+/* Makes the source that of the part that is searched, if this is not the whole image. */
+void image_trim_source(struct image *image, const struct srcfind_image *metadata);
+
+/* The choice of the first image and plane of another file, which is trimmed as this image is if it
+ * has its shape; else it may have that of the part. */
+struct image_choice image_choice_beside(const struct trim_option *trim,
+                                        const struct srcfind_image *metadata);
 
 /* Returns an error if the file of the image was changed since it was opened. */
 enum srcfind_status image_unchanged(const struct image *image, struct error *error);

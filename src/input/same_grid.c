@@ -25,7 +25,7 @@ enum { ALONG = 3, POINTS = ALONG * ALONG };
 static enum srcfind_status check_shape(const struct srcfind_image *image,
                                        const struct srcfind_image *other, struct error *error) {
     for (int i = 0; i < 2; i++)
-        if (image->axes[i] != other->axes[i])
+        if (i == 0 ? image->width != other->width : image->height != other->height)
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: NAXIS%d is %lld, and %lld in the image: the pixels of both must "
                              "be the same",

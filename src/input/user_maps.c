@@ -3,7 +3,8 @@
  * 1. A path to a directory becomes the path of a file in it, by ever shorter ends of the path of
  *    the image: so one option serves many images.
  * 2. A mask and maps of the noise must have the shape of the image, and maps of the noise its unit,
- *    or that of the image for detection.
+ *    or that of the image for detection. Of a part of an image (--trim) a map has the whole shape,
+ *    and is trimmed, too, or that of the part.
  *    Other sky coordinates are only described (`difference`), for a note: many masks have none, or
  *    others.
  * 3. The image for detection must have the same grid (same_grid.c). Its first image is taken, and
@@ -180,6 +181,10 @@ static enum srcfind_status check_kind(enum user_map_kind kind, const struct imag
     return SRCFIND_OK;
 }
 
+static bool is_part(const struct srcfind_image *image) {
+    return image->width != image->axes[0] || image->height != image->axes[1];
+}
+
 /* Checks that the shape is that of the image, with one plane on further axes. */
 static enum srcfind_status check_shape(const struct srcfind_image *map,
                                        const struct srcfind_image *image, struct error *error) {
@@ -188,10 +193,11 @@ static enum srcfind_status check_shape(const struct srcfind_image *map,
         planes = map->axes[i] > planes ? map->axes[i] : planes;
     if (map->width != image->width || map->height != image->height)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: %lld x %lld pixels, where the image has %lld x %lld: is it a map of "
-                         "another image?",
+                         "%s: %lld x %lld pixels, where the image has %lld x %lld%s: is it a map "
+                         "of another image?",
                          map->path, (long long)map->width, (long long)map->height,
-                         (long long)image->width, (long long)image->height);
+                         (long long)image->axes[0], (long long)image->axes[1],
+                         is_part(image) ? ", and its part is smaller" : "");
     if (planes > 1)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: a map has two axes, and this is a cube: cut out the plane of the "
@@ -225,8 +231,10 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
                                           const struct image *image,
                                           const struct srcfind_image *metadata,
                                           struct error *error) {
-    struct image_choice own = {
-        .plane = choice->plane, .beam = choice->beam, .blank = choice->blank};
+    struct image_choice own = image_choice_beside(&choice->trim, metadata);
+    own.plane = choice->plane;
+    own.beam = choice->beam;
+    own.blank = choice->blank;
     own.plane.where_there_are = true;
     const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);
     if (status == SRCFIND_OK && has_grid_of_image(&map->image.hdu.header))
@@ -239,9 +247,10 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
 /* Opens a map, and checks that it suits the image. of: the image for detection, if it is a map of
  * its noise; else NULL. */
 static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *map, const char *path,
-                                    const struct image *image, const struct srcfind_image *metadata,
-                                    const struct user_map *of, struct error *error) {
-    const struct image_choice first = image_choice_default();
+                                    const struct trim_option *trim, const struct image *image,
+                                    const struct srcfind_image *metadata, const struct user_map *of,
+                                    struct error *error) {
+    const struct image_choice first = image_choice_beside(trim, metadata);
     enum srcfind_status status = image_open(&map->image, path, &first, &map->metadata, error);
     if (status == SRCFIND_OK)
         status = check_kind(kind, &map->image, image, error);
@@ -272,7 +281,7 @@ static enum srcfind_status open_kind(struct user_maps *maps, enum user_map_kind 
     if (map && kind == USER_DETECTION)
         status = open_detection(map, path, choice, image, metadata, error);
     else if (map)
-        status = open_map(kind, map, path, image, metadata,
+        status = open_map(kind, map, path, &choice->trim, image, metadata,
                           kind > USER_DETECTION ? maps->images[USER_DETECTION] : NULL, error);
     else if (status == SRCFIND_OK)
         status = error_memory(error, "opening a map");

@@ -37,6 +37,7 @@
 struct wcs {
     struct wcsprm *sky;              /* two axes; more where these depend on others */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
+    double first_x, first_y;         /* the pixel of the header's image that is the first one */
     double middle_x, middle_y;       /* of the image, in pixels */
     double edge;         /* degrees by which a position may be beyond the projection's edge */
     bool is_cylindrical; /* the projection is cylindrical, or there is none */
@@ -141,6 +142,8 @@ static void describe(struct wcs *wcs, struct srcfind_image *image) {
     memcpy(wcs->plane, image->plane, sizeof wcs->plane);
     image->pixel_area = celestial_pixel_area(wcs->sky);
     wcs->edge = EDGE * sqrt(image->pixel_area);
+    wcs->first_x = (double)image->first_x;
+    wcs->first_y = (double)image->first_y;
     wcs->middle_x = ((double)image->width - 1) / 2;
     wcs->middle_y = ((double)image->height - 1) / 2;
     find_turn(wcs);
@@ -222,8 +225,8 @@ static bool is_on_sky(const struct wcs *wcs, int stat) {
 
 /* Sets the 1-based coordinates on all axes of the point x, y (0-based) of the plane. */
 static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) {
-    pixel[0] = x + 1;
-    pixel[1] = y + 1;
+    pixel[0] = x + wcs->first_x + 1;
+    pixel[1] = y + wcs->first_y + 1;
     for (int i = 2; i < wcs->sky->naxis; i++)
         pixel[i] = i - 2 < SRCFIND_MAX_AXES && wcs->plane[i - 2] ? (double)wcs->plane[i - 2] : 1;
 }
@@ -319,7 +322,9 @@ static bool find_other_axes(struct wcs *wcs, double *world) {
         return true; /* there are none */
     if (wcs->sky->naxis > MOST_AXES)
         return false;
-    set_pixel(wcs, wcs->sky->crpix[0] - 1, wcs->sky->crpix[1] - 1, pixel);
+    double x, y;
+    wcs_reference_pixel(wcs, &x, &y);
+    set_pixel(wcs, x, y, pixel);
     return wcsp2s(wcs->sky, 1, wcs->sky->naxis, pixel, intermediate, &phi, &theta, world, &stat) ==
            0;
 }
@@ -341,8 +346,8 @@ static void turn_pixel(const struct wcs *wcs, double *x, double *y) {
 static void take_pixel(const struct wcs *wcs, const struct points *p, size_t i, int code, double *x,
                        double *y) {
     const bool valid = code == 0 || (code == WCSERR_BAD_WORLD && is_on_sky(wcs, p->stat[i]));
-    *x = valid ? p->pixel[i * p->axes] - 1 : NAN;
-    *y = valid ? p->pixel[i * p->axes + 1] - 1 : NAN;
+    *x = valid ? p->pixel[i * p->axes] - wcs->first_x - 1 : NAN;
+    *y = valid ? p->pixel[i * p->axes + 1] - wcs->first_y - 1 : NAN;
     if (valid)
         turn_pixel(wcs, x, y);
 }
@@ -374,6 +379,6 @@ enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const 
 }
 
 void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y) {
-    *x = wcs->sky->crpix[0] - 1;
-    *y = wcs->sky->crpix[1] - 1;
+    *x = wcs->sky->crpix[0] - wcs->first_x - 1;
+    *y = wcs->sky->crpix[1] - wcs->first_y - 1;
 }

@@ -7,7 +7,8 @@
 
 struct wcs;
 
-/* Reads the celestial coordinates of a header for the plane image->plane, and sets frame, equinox,
+/* Reads the celestial coordinates of a header for the plane image->plane and the part that begins
+ * at image->first_x and first_y, from which pixels are counted, and sets frame, equinox,
  * lon_name, lat_name, pixel_area (square degrees) and frequency of the image, if the header has
  * them. *result is NULL if the first two axes are not celestial or cannot be used, which is no
  * error: image->no_sky then says why, "" if the header has no axes of the sky. The caller closes

@@ -15,10 +15,11 @@ static bool has_box(const struct srcfind_source *s) {
 static int32_t margin_of(const struct merged_image *image, const struct srcfind_source *s) {
     if (image->width < 1 || image->height < 1)
         return 0;
-    const double left = has_box(s) ? (double)s->x_min : s->x;
-    const double low = has_box(s) ? (double)s->y_min : s->y;
-    const double right = (double)image->width - 1 - (has_box(s) ? (double)s->x_max : s->x);
-    const double high = (double)image->height - 1 - (has_box(s) ? (double)s->y_max : s->y);
+    const double first_x = image->first_x, first_y = image->first_y;
+    const double left = (has_box(s) ? (double)s->x_min : s->x) - first_x;
+    const double low = (has_box(s) ? (double)s->y_min : s->y) - first_y;
+    const double right = first_x + image->width - 1 - (has_box(s) ? (double)s->x_max : s->x);
+    const double high = first_y + image->height - 1 - (has_box(s) ? (double)s->y_max : s->y);
     const double margin = fmin(fmin(left, right), fmin(low, high));
     return margin > -INT32_MAX && margin < INT32_MAX ? (int32_t)margin : 0;
 }

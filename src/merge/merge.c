@@ -299,7 +299,9 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
                                  .plane = input->plane ? strdup(input->plane) : NULL,
                                  .is_plane = is_plane(input),
                                  .width = (int32_t)of->width,
-                                 .height = (int32_t)of->height};
+                                 .height = (int32_t)of->height,
+                                 .first_x = (int32_t)of->first_x,
+                                 .first_y = (int32_t)of->first_y};
     enum srcfind_status status = SRCFIND_OK;
     if (!show_plane(input->searched, &image.shown.plane) || !image.shown.path ||
         !image.shown.date_obs || (input->other_name && !image.other_name) ||

@@ -10,16 +10,17 @@ enum { MERGED_ROWS_AT_ONCE = 256 };
 
 /* An image whose catalogue was added. */
 struct merged_image {
-    struct row_image shown; /* path is NULL if no catalogue was added; owned */
-    char *other_name;       /* see struct merge_input; NULL: the same; owned */
-    bool has_sky;           /* it has sky coordinates; else sizes are in pixels */
-    char *plane;            /* rows of other planes are no duplicates; NULL: one plane; owned */
-    bool is_plane;          /* it is one of several planes */
-    int64_t at;             /* of its rows in the spool */
-    int64_t n;              /* rows */
-    int32_t width, height;  /* of the image, in pixels; 0: not known */
-    int64_t first;          /* the number of its first row among all rows that were added */
-    int64_t entry;          /* of its JSON in the spool */
+    struct row_image shown;   /* path is NULL if no catalogue was added; owned */
+    char *other_name;         /* see struct merge_input; NULL: the same; owned */
+    bool has_sky;             /* it has sky coordinates; else sizes are in pixels */
+    char *plane;              /* rows of other planes are no duplicates; NULL: one plane; owned */
+    bool is_plane;            /* it is one of several planes */
+    int64_t at;               /* of its rows in the spool */
+    int64_t n;                /* rows */
+    int32_t width, height;    /* of the image or its part, in pixels; 0: not known */
+    int32_t first_x, first_y; /* the first pixel of the part, from 0 */
+    int64_t first;            /* the number of its first row among all rows that were added */
+    int64_t entry;            /* of its JSON in the spool */
     size_t entry_bytes;
     int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
 };

@@ -88,6 +88,10 @@ static enum srcfind_status take_options(const struct table_file *table, struct r
     options_default(o);
     if (table->options && !options_copy(o, table->options))
         return error_memory(error, "reading a catalogue");
+    if (o->image.trim.x0 > 0) {
+        read->result.image.first_x = o->image.trim.x0 - 1;
+        read->result.image.first_y = o->image.trim.y0 - 1;
+    }
     o->fit = o->fit || (!table->options && table_file_column(table, "E_Maj"));
     o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
     if (!table->options && table_file_column(table, "Scale")) /* unknown scales */

@@ -313,6 +313,30 @@ static void print_plane(const void *member, char *text) {
     options_print_plane(member, text);
 }
 
+/* X0,X1,Y0,Y1. */
+static bool parse_trim(void *member, const char *text) {
+    int64_t bounds[4];
+    char number[FORMAT_TEXT];
+    for (int i = 0; i < 4; i++) {
+        const size_t length = strcspn(text, ",");
+        snprintf(number, sizeof number, "%.*s", (int)length, text);
+        if (length >= sizeof number || !text[length] != (i == 3) ||
+            !read_integer(number, i % 2 ? bounds[i - 1] : 1, INT32_MAX, &bounds[i]))
+            return false;
+        text += length + 1;
+    }
+    *(struct trim_option *)member =
+        (struct trim_option){bounds[0], bounds[1], bounds[2], bounds[3]};
+    return true;
+}
+
+static void print_trim(const void *member, char *text) {
+    const struct trim_option *trim = member;
+    if (trim->x0 > 0)
+        snprintf(text, OPTIONS_TEXT, "%lld,%lld,%lld,%lld", (long long)trim->x0,
+                 (long long)trim->x1, (long long)trim->y0, (long long)trim->y1);
+}
+
 static const struct {
     const char *name;
     int device;
@@ -392,6 +416,7 @@ enum type {
     PATH,
     PATHS,
     PLANE,
+    TRIM,
     DEVICE,
     THREADS,
     MEBIBYTES
@@ -429,6 +454,9 @@ static const struct {
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
                parse_plane, print_plane},
+    [TRIM] = {"X0,X1,Y0,Y1: the first and the last column, then the first and the last row, "
+              "counted from 1, the lower number first",
+              parse_trim, print_trim},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
     [MEBIBYTES] = {"a whole number above 0", parse_mebibytes, print_mebibytes},

@@ -43,12 +43,19 @@ struct plane_option {
     bool where_there_are; /* of an axis with one plane this is taken */
 };
 
+/* The columns x0 to x1 and the rows y0 to y1, from 1. */
+struct trim_option {
+    int64_t x0, x1, y0, y1; /* x0 0: not given */
+};
+
 /* Which pixels of a file are searched, and what is known of them. */
 struct image_choice {
     char hdu[SRCFIND_TEXT]; /* number or EXTNAME; "": the first image */
     struct plane_option plane;
-    struct beam_option beam; /* replaces the header's beam, unless it is NaN */
-    double blank;            /* pixels of this value are blank; NAN: none are */
+    struct trim_option trim;
+    int64_t trimmed_width, trimmed_height; /* only images of this shape are trimmed; 0: all */
+    struct beam_option beam;               /* replaces the header's beam, unless it is NaN */
+    double blank;                          /* pixels of this value are blank; NAN: none are */
 };
 
 /* The first image of a file, and its first plane. */

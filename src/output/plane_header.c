@@ -49,20 +49,34 @@ static bool is_celestial(const struct header *header, const char *keyword) {
             (strncmp(type + 1, "LON", 3) == 0 || strncmp(type + 1, "LAT", 3) == 0));
 }
 
-/* Adds the reference pixel of an axis that is cut at a plane, which becomes its only pixel. */
-static void add_cut_axis(struct cards *cards, const struct header *header, int axis,
-                         int64_t plane) {
-    const struct keyword keyword = header_keyword("CRPIX", axis);
-    double reference = 0; /* its default (FITS 4.0, section 8.2) */
-    header_real(header, keyword.text, &reference);
-    reference -= (double)(plane - 1);
-    if (reference != 0)
-        cards_add_pixel(cards, keyword.text, reference);
+/* The pixels of an axis, from 1 on, before the first one of the map. */
+static int64_t cut_off(const struct srcfind_image *metadata, int axis) {
+    return axis == 1   ? metadata->first_x
+           : axis == 2 ? metadata->first_y
+                       : metadata->plane[axis - 3] - 1;
 }
 
-/* Whether a card is the reference pixel of an axis beyond the plane. */
-static bool is_cut_axis(const char *card, int n_axes) {
-    return keyword_fits(card, "CRPIX#", n_axes) && !keyword_fits(card, "CRPIX#", 2);
+/* Adds the reference pixel of an axis whose first pixels are cut off. */
+static void add_cut_axis(struct cards *cards, const struct header *header, int axis, int64_t n) {
+    const struct keyword keyword = header_keyword("CRPIX", axis);
+    const struct keyword of_plate = header_keyword("CNPIX", axis);
+    double reference = 0, corner; /* the default of CRPIX (FITS 4.0, section 8.2) */
+    header_real(header, keyword.text, &reference);
+    reference -= (double)n;
+    if (reference != 0)
+        cards_add_pixel(cards, keyword.text, reference);
+    if (axis <= 2 && header_real(header, of_plate.text, &corner))
+        cards_add_pixel(cards, of_plate.text, corner + (double)n);
+}
+
+/* Whether a card is the reference pixel, or the corner of a plate, of an axis that add_cut_axis
+ * adds: one beyond the plane, or one of which first pixels are cut off. */
+static bool is_cut_axis(const char *card, const struct srcfind_image *metadata) {
+    int axis = 1;
+    while (axis <= metadata->n_axes && !keyword_fits(card, "CRPIX#", axis) &&
+           !(axis <= 2 && keyword_fits(card, "CNPIX#", axis)))
+        axis++;
+    return axis <= metadata->n_axes && (axis > 2 || cut_off(metadata, axis) > 0);
 }
 
 /* Copies the coordinates card by card, so that programs read the same from map and image. Other
@@ -82,12 +96,13 @@ static void copy_coordinates(struct cards *cards, const struct image *image,
         is_usable = is_usable && !needs_other_axis(usable + (size_t)CARD * (size_t)i, n_axes);
     for (int i = 0; usable && is_usable && i < n; i++) {
         const char *card = usable + (size_t)CARD * (size_t)i;
-        if (is_coordinate(card, n_axes) && !is_cut_axis(card, n_axes) &&
+        if (is_coordinate(card, n_axes) && !is_cut_axis(card, metadata) &&
             (header_card_is_number(card) || !wants_number(card)))
             cards_copy(cards, card);
     }
-    for (int axis = 3; usable && is_usable && axis <= n_axes; axis++)
-        add_cut_axis(cards, header, axis, metadata->plane[axis - 3]);
+    for (int axis = 1; usable && is_usable && axis <= n_axes; axis++)
+        if (axis > 2 || cut_off(metadata, axis) > 0)
+            add_cut_axis(cards, header, axis, cut_off(metadata, axis));
     free(usable);
 }
 

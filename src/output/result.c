@@ -42,6 +42,22 @@ struct srcfind_source *sources_list_gaussians(const struct sources *sources, int
     return rows;
 }
 
+void rows_move(struct srcfind_source *rows, int64_t n, int64_t x, int64_t y) {
+    for (int64_t i = 0; i < n && (x != 0 || y != 0); i++) {
+        struct srcfind_source *row = &rows[i];
+        int64_t *const columns[] = {&row->x_min, &row->x_max, &row->x_peak}, *const lines[] = {
+                                                                                 &row->y_min,
+                                                                                 &row->y_max,
+                                                                                 &row->y_peak};
+        row->x += (double)x;
+        row->y += (double)y;
+        for (int k = 0; k < 3; k++) {
+            *columns[k] += *columns[k] == SRCFIND_EMPTY ? 0 : x;
+            *lines[k] += *lines[k] == SRCFIND_EMPTY ? 0 : y;
+        }
+    }
+}
+
 /* --- results --- */
 
 const char *result_note(const struct result *result, int i) {

@@ -41,6 +41,9 @@ void sources_clear(struct sources *sources);
 /* A row for each Gaussian, *n in all; to be freed. NULL where memory ran out. */
 struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n);
 
+/* Moves n rows by whole pixels; their sky positions stay. */
+void rows_move(struct srcfind_source *rows, int64_t n, int64_t x, int64_t y);
+
 /* A plane in which sources were measured, of another image. */
 struct measured_plane {
     int file;       /* the number of its path */

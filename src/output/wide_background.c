@@ -53,19 +53,21 @@ static bool has_gaussian_of_scale(const struct srcfind_source *row) {
 }
 
 bool wide_background_make(struct wide_background *wide, const struct sources *sources,
-                          int64_t width, int64_t height) {
+                          const struct srcfind_image *image) {
     int64_t n;
     struct srcfind_source *rows = sources_list_gaussians(sources, &n);
     struct labels labels = {0};
     *wide = (struct wide_background){.values = malloc((size_t)n * sizeof *wide->values + 1)};
     bool ok = rows && wide->values;
+    if (ok)
+        rows_move(rows, n, -image->first_x, -image->first_y);
     for (int64_t i = 0; ok && i < n; i++) {
         wide->values[i] = rows[i].scale_background;
         if (has_gaussian_of_scale(&rows[i]))
-            ok = add_ellipse(&labels, &rows[i], i + 1, width, height);
+            ok = add_ellipse(&labels, &rows[i], i + 1, image->width, image->height);
     }
     if (ok && labels.n > 0)
-        ok = label_rows_make(&wide->gaussians, &labels, height);
+        ok = label_rows_make(&wide->gaussians, &labels, image->height);
     labels_clear(&labels);
     free(rows);
     return ok;

@@ -13,11 +13,12 @@ struct wide_background {
     double *values;              /* the background below each of them, in the map's unit */
 };
 
-/* Finds the pixels within one FWHM of the centre of each Gaussian of a scale, in an image of this
- * size. Where several overlap, that of the widest scale counts: the narrower ones were subtracted
- * before it was found. Clear it also if this fails: false where memory ran out. */
+/* Finds the pixels within one FWHM of the centre of each Gaussian of a scale, in what is searched
+ * of an image; positions of rows are those of the whole image. Where several overlap, that of the
+ * widest scale counts: the narrower ones were subtracted before it was found. Clear it also if this
+ * fails: false where memory ran out. */
 bool wide_background_make(struct wide_background *wide, const struct sources *sources,
-                          int64_t width, int64_t height);
+                          const struct srcfind_image *image);
 void wide_background_clear(struct wide_background *wide);
 
 /* Replaces the background of the pixels [x, x + n) of row y, n <= NOISE_RANGE, where they are

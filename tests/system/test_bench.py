@@ -75,6 +75,7 @@ class Bench(t.Case):
                 "beam": None,
                 "hdu": None,
                 "plane": None,
+                "trim": None,
                 "mask-dilate": None,
                 "mask-fill": None,
             },

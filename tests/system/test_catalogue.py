@@ -191,6 +191,7 @@ class Catalogues(t.Case):
                 "beam": None,
                 "hdu": None,
                 "plane": None,
+                "trim": None,
                 "mask-dilate": None,
                 "mask-fill": None,
             },

@@ -53,6 +53,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"beam", "10.1,7,40.3"},
                                            {"hdu", "SCI"},
                                            {"plane", "2,7"},
+                                           {"trim", "3,20,1,1"},
                                            {"device", "all"},
                                            {"device", "3"},
                                            {"device-memory", "100"},

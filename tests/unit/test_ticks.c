@@ -106,8 +106,27 @@ static void pixels(void **state) {
     }
 }
 
+/* Pixels of a part are numbered as those of the whole image. */
+static void pixels_of_a_part(void **state) {
+    const struct srcfind_image image = {.width = 100, .height = 100, .first_x = 950, .first_y = 7};
+    static const char *const labels[] = {"950", "10"};
+    (void)state;
+    for (int vertical = 0; vertical < 2; vertical++) {
+        const struct edge edge = {vertical, 100};
+        const double first = vertical ? 7 : 950;
+        struct ticks ticks;
+        struct error error;
+        assert_int_equal(ticks_find(NULL, &image, &edge, COORDINATE_LON, 10, &ticks, &error),
+                         SRCFIND_OK);
+        assert_string_equal(ticks.ticks[0].label, labels[vertical]);
+        for (int k = 0; k < ticks.n; k++)
+            assert_within(first + ticks.ticks[k].at, strtod(ticks.ticks[k].label, NULL), 1e-6);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(labels_and_places),
+                                       cmocka_unit_test(pixels_of_a_part),
                                        cmocka_unit_test(pixels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

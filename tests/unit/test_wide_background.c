@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-enum { SIDE = 60 };
+enum { SIDE = 60, FIRST_X = 1000, FIRST_Y = 37 };
 
 static struct srcfind_source row_of(double scale, double x, double y, double major, double minor,
                                     double angle) {
@@ -25,7 +25,11 @@ static struct srcfind_source row_of(double scale, double x, double y, double maj
 static void backgrounds_of(struct srcfind_source *rows, int n, double found[SIDE][SIDE]) {
     const struct sources sources = {.rows = rows, .n = n};
     struct wide_background wide;
-    assert_true(wide_background_make(&wide, &sources, SIDE, SIDE));
+    const struct srcfind_image image = {
+        .width = SIDE, .height = SIDE, .first_x = FIRST_X, .first_y = FIRST_Y};
+    rows_move(rows, n, FIRST_X, FIRST_Y); /* as in the whole image */
+    assert_true(wide_background_make(&wide, &sources, &image));
+    rows_move(rows, n, -FIRST_X, -FIRST_Y);
     for (int y = 0; y < SIDE; y++) {
         struct noise_at noise[SIDE];
         for (int x = 0; x < SIDE; x++)

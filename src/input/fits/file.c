@@ -96,19 +96,39 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
-/* The way out if there is no file of a path; "" if the path tells none. */
-static const char *hint_for(const char *path) {
+enum { HINT = 256 };
+
+/* Writes which options stand for the end of a path in brackets, as CFITSIO takes it: a section of
+ * an image, FILE[X0:X1,Y0:Y1], or an HDU. */
+static void hint_for_brackets(const char *path, char hint[HINT]) {
+    const char *bracket = strrchr(path, '[');
+    long long x0, x1, y0, y1;
+    int end = 0;
+    if (bracket && sscanf(bracket, "[%lld:%lld,%lld:%lld%n", &x0, &x1, &y0, &y1, &end) == 4 &&
+        end > 0)
+        snprintf(hint, HINT, ": --trim %lld,%lld,%lld,%lld chooses this part of an image%s", x0, x1,
+                 y0, y1, bracket[end] == ',' ? ", and --plane a plane" : "");
+    else
+        snprintf(hint, HINT, ": --hdu, --plane and --trim choose a part of a file");
+}
+
+/* Writes the way out if there is no file of a path; "" if the path tells none. */
+static void hint_for(const char *path, char hint[HINT]) {
     const size_t length = strlen(path);
+    *hint = '\0';
     if (length > 0 && path[length - 1] == ']')
-        return ": --hdu and --plane choose a part of a file";
-    if (strstr(path, "://"))
-        return ": an image is a file, not a URL: download it first";
-    return strpbrk(path, "*?") ? ": the shell found no file of this pattern" : "";
+        hint_for_brackets(path, hint);
+    else if (strstr(path, "://"))
+        snprintf(hint, HINT, ": an image is a file, not a URL: download it first");
+    else if (strpbrk(path, "*?"))
+        snprintf(hint, HINT, ": the shell found no file of this pattern");
 }
 
 static enum srcfind_status cannot_open(const char *path, int reason, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s%s", path, strerror(reason),
-                     reason == ENOENT ? hint_for(path) : "");
+    char hint[HINT] = "";
+    if (reason == ENOENT)
+        hint_for(path, hint);
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s%s", path, strerror(reason), hint);
 }
 
 /* Calls fstat on the open file, so that nobody can replace the file between open and stat.

@@ -125,8 +125,10 @@ static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
     enum { LEAST = 4 };
     struct outline outline;
     const bool has_fit = options_fit(&r->options);
+    struct srcfind_source in_part = *s;
+    rows_move(&in_part, 1, -r->image.first_x, -r->image.first_y);
     const enum srcfind_status status =
-        outline_of_source(wcs, &r->image, s, &outline, &mark->kinds, error);
+        outline_of_source(wcs, &r->image, &in_part, &outline, &mark->kinds, error);
     if (status != SRCFIND_OK)
         return status;
     mark->source = s;

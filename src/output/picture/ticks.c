@@ -104,6 +104,7 @@ struct course {
     const struct edge *edge;
     enum coordinate coordinate;
     const struct scale *scale;
+    double first;                        /* the number of the first pixel */
     double at[SAMPLES], values[SAMPLES]; /* NaN off the sky; without a jump where a turn ends */
 };
 
@@ -118,7 +119,7 @@ static enum srcfind_status values_at(const struct course *c, int n, const double
         status = c->edge->is_vertical ? wcs_positions(c->wcs, n, off, at, lon, lat, error)
                                       : wcs_positions(c->wcs, n, at, off, lon, lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
-        values[i] = c->scale->per_degree * (c->coordinate == COORDINATE_PIXEL ? at[i]
+        values[i] = c->scale->per_degree * (c->coordinate == COORDINATE_PIXEL ? c->first + at[i]
                                             : c->coordinate == COORDINATE_LON ? lon[i]
                                             : fabs(lat[i]) <= 90              ? lat[i]
                                                                               : NAN);
@@ -220,7 +221,10 @@ static bool are_spread(const struct ticks *ticks, const struct edge *edge) {
 enum srcfind_status ticks_find(struct wcs *wcs, const struct srcfind_image *image,
                                const struct edge *edge, enum coordinate coordinate, int most,
                                struct ticks *ticks, struct error *error) {
-    struct course c = {.wcs = wcs, .edge = edge, .coordinate = coordinate};
+    struct course c = {.wcs = wcs,
+                       .edge = edge,
+                       .coordinate = coordinate,
+                       .first = (double)(edge->is_vertical ? image->first_y : image->first_x)};
     enum srcfind_status status = SRCFIND_OK;
     ticks->n = 0;
     if (wcs) {
