@@ -189,9 +189,9 @@ struct srcfind_pixels {
 };
 
 /* The same for pixels in memory. The option hdu is not used; plane gives only the position on the
- * further axes of the header. The options mask, rms-map, background-map, detect-on,
- * detect-rms-map and detect-background-map name files, as for images in files, but no directories.
- */
+ * further axes of the header, and the mean of planes is an error. The options mask, rms-map,
+ * background-map, detect-on, detect-rms-map and detect-background-map name files, as for images in
+ * files, but no directories. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
                                                     const struct srcfind_pixels *pixels,
                                                     struct srcfind_catalogue **catalogue);

@@ -98,8 +98,8 @@ class Options(TypedDict, total=False):
     beam: Number | Sequence[Number] | str | None
     #: search this HDU [the first with an image]
     hdu: str | Whole | None
-    #: search planes of axes 3, 4, ...: N, A-B, all [1]
-    plane: Whole | Sequence[Whole] | None
+    #: search planes: N, A-B, all, or their mean [1]
+    plane: Whole | Sequence[Whole] | str | None
     #: search only these columns and rows [all]
     trim: Sequence[Whole] | str | None
     #: widen the saved mask by R pixels [0]

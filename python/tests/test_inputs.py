@@ -188,6 +188,17 @@ def test_trim(trim, image):
             assert_same(srcfind.find(IMAGE, header=header, **{**whole, "mask": MASK[PART]}), found)
 
 
+def test_plane_mean(path):
+    """The average of planes of a file; an array is averaged by its owner."""
+    planes = np.stack([IMAGE, IMAGE, IMAGE])
+    fits.PrimaryHDU(planes, t.sky_header()).writeto(path("cube.fits"))
+    found = srcfind.find(path("cube.fits"), plane="mean")
+    assert_same(found, srcfind.find(path("cube.fits"), plane=2))
+    assert found.options["plane"] == "mean" and len(found) > 5
+    with pytest.raises(srcfind.OptionError, match="mean is for cubes in files"):
+        srcfind.find(IMAGE, plane="mean:1-2")
+
+
 def test_wrong_trim(image):
     for search in (image, IMAGE):
         with pytest.raises(srcfind.InputError, match="which has 110 columns and 90 rows"):

@@ -135,7 +135,7 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
     struct srcfind_image metadata;
     struct blanks *blanks = NULL;
     enum srcfind_status status =
-        input_open(&input, path, &finder->options, &metadata, &finder->error);
+        input_open(&input, path, &finder->options, finder->threads, &metadata, &finder->error);
     if (status == SRCFIND_OK)
         status = input_read_blanks(&input, &blanks, finder->threads, &finder->error);
     const struct pixel_source *image = &input.pixels;

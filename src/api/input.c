@@ -15,9 +15,13 @@ static void keep_pixels(const struct input *input) {
 }
 
 enum srcfind_status input_open(struct input *input, const char *path, const struct options *options,
-                               struct srcfind_image *metadata, struct error *error) {
+                               struct threads *threads, struct srcfind_image *metadata,
+                               struct error *error) {
     *input = (struct input){0};
-    enum srcfind_status status = image_open(&input->image, path, &options->image, metadata, error);
+    enum srcfind_status status =
+        options->image.plane.mean_first > 0
+            ? plane_mean_open(&input->mean, &input->image, path, options, threads, metadata, error)
+            : image_open(&input->image, path, &options->image, metadata, error);
     if (status == SRCFIND_OK)
         status = user_maps_open(&input->maps, &input->image, metadata, options, error);
     if (status == SRCFIND_OK && reads_often(options))
@@ -32,6 +36,10 @@ enum srcfind_status input_open_pixels(struct input *input, const struct pixel_so
     *input = (struct input){0};
     enum srcfind_status status = image_open_memory(
         &input->image, header, pixels->width, pixels->height, &options->image, metadata, error);
+    if (status == SRCFIND_OK && options->image.plane.mean_first > 0)
+        status = error_set(error, SRCFIND_ERROR_OPTIONS,
+                           "plane: mean is for cubes in files: average the planes in memory, and "
+                           "search the average");
     input->image.source = *pixels;
     if (status == SRCFIND_OK)
         image_trim_source(&input->image, metadata);
@@ -44,6 +52,7 @@ enum srcfind_status input_open_pixels(struct input *input, const struct pixel_so
 void input_close(struct input *input) {
     user_maps_close(&input->maps);
     image_close(&input->image);
+    plane_mean_clear(&input->mean);
 }
 
 void input_see(struct input *input, struct blanks *blanks) {

@@ -3,10 +3,12 @@
 #ifndef INPUT_H
 #define INPUT_H
 
+#include "api/plane_mean.h"
 #include "input/user_maps.h"
 
 struct input {
     struct image image;
+    struct plane_mean mean; /* the pixels of the image, if it is an average of planes */
     struct user_maps maps;
     struct pixel_source pixels,
         detected; /* of the measured image and of the one for detection: see input_see */
@@ -17,7 +19,8 @@ struct input {
 /* Opens an image in a file, and the images that options name. The input must not be moved. Close
  * it, and clear the metadata, also after an error. */
 enum srcfind_status input_open(struct input *input, const char *path, const struct options *options,
-                               struct srcfind_image *metadata, struct error *error);
+                               struct threads *threads, struct srcfind_image *metadata,
+                               struct error *error);
 
 /* Opens pixels of the caller, which must outlive the input. header: cards, or NULL. */
 enum srcfind_status input_open_pixels(struct input *input, const struct pixel_source *pixels,

@@ -114,7 +114,8 @@ struct original {
 static void open_original(struct original *o, const char *path, const struct image_choice *choice) {
     struct error ignored;
     *o = (struct original){.image.file.descriptor = -1};
-    o->is_known = !path_ends_with(path, ".gz") &&
+    /* the header of a map of the average of planes is that of the middle one */
+    o->is_known = !path_ends_with(path, ".gz") && choice->plane.mean_first == 0 &&
                   image_open(&o->image, path, choice, &o->metadata, &ignored) == SRCFIND_OK;
 }
 
@@ -305,7 +306,7 @@ static enum srcfind_status open_image(struct wanted_maps *m) {
     const struct result *r = m->result;
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
-        input_open(&m->input, r->image.path, &r->options, &m->metadata, error);
+        input_open(&m->input, r->image.path, &r->options, m->finder->threads, &m->metadata, error);
     input_see(&m->input, r->blanks);
     return status == SRCFIND_OK
                ? fits_file_unchanged(&m->input.image.file, &r->origin.version, error)

@@ -190,7 +190,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     struct result *found = &catalogue->all->result;
     finder_begin(finder);
     enum srcfind_status status =
-        input_open(&input, path, &finder->options, &found->image, &finder->error);
+        input_open(&input, path, &finder->options, finder->threads, &found->image, &finder->error);
     found->timings.open = clock_seconds() - start;
     const bool is_whole = finder->options.image.trim.x0 == 0; /* else few pixels may be read */
     if (status == SRCFIND_OK && is_whole && finder->gpu && gpu_is_starting(finder->gpu))

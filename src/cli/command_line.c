@@ -299,7 +299,7 @@ static bool set_planes(struct cli *cli, const char *text) {
     return plane_ranges_parse(text, &cli->planes) ||
            complain(
                "--plane: '%s' is not a list of planes, counted from 1: of each axis N, A-B, or "
-               "all",
+               "all; nor mean or mean:A-B",
                text);
 }
 

@@ -19,6 +19,7 @@ static const struct {
     {"detection-image", "detect-on"},
     {"group-tol", "group"},
     {"trim-box", "trim"},
+    {"collapse-mode", "plane"},
     {"atrous-do", "scales"},
     {"spectralindex-do", "measure-in"},
     {"ncores", "threads"},

@@ -29,7 +29,9 @@ static void write_stages(const struct messages *messages, const struct srcfind_c
 }
 
 /* Writes the shape of the image, and its HDU and plane where the file has several. */
-static void write_shape(const struct srcfind_image *image, FILE *stream) {
+static void write_shape(const struct result *result, FILE *stream) {
+    const struct srcfind_image *image = &result->image;
+    char planes[OPTIONS_TEXT];
     bool cube = false;
     for (int i = 2; i < image->n_axes; i++)
         cube = cube || image->axes[i] > 1;
@@ -38,8 +40,11 @@ static void write_shape(const struct srcfind_image *image, FILE *stream) {
         fprintf(stream, " of HDU %d", image->hdu);
     if (image->hdu > 0 && *image->hdu_name)
         fprintf(stream, " (%s)", image->hdu_name);
-    for (int i = 2; cube && i < image->n_axes; i++)
-        fprintf(stream, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
+    if (result->options.image.plane.mean_first > 0)
+        fprintf(stream, ", plane %s", options_get(&result->options, "plane", planes));
+    else
+        for (int i = 2; cube && i < image->n_axes; i++)
+            fprintf(stream, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
 }
 
 static void write_beam(const struct srcfind_image *image, FILE *stream) {
@@ -169,7 +174,7 @@ void summary_write(const struct messages *messages, const struct srcfind_catalog
     write_beam(image, stream);
     if (!*image->lon_name)
         fputs(", no sky coordinates", stream);
-    write_shape(image, stream);
+    write_shape(c->table.of, stream);
     write_run(srcfind_catalogue_run(c), seconds, stream);
     if (messages->verbose)
         write_stages(messages, c, write_seconds);

@@ -272,7 +272,7 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
 static bool show_plane(const struct plane_option *plane, char **shown) {
     char text[OPTIONS_TEXT];
     *shown = NULL;
-    if (plane->n == 0)
+    if (plane->n == 0 && plane->mean_first == 0)
         return true;
     options_print_plane(plane, text);
     return (*shown = strdup(text));
@@ -284,7 +284,7 @@ static bool is_plane(const struct merge_input *input) {
     for (int i = 0; i < input->searched->n; i++)
         if (input->searched->index[i] > 1)
             return true;
-    return input->plane;
+    return input->plane || input->searched->mean_first > 0;
 }
 
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,

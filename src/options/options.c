@@ -287,9 +287,27 @@ static bool parse_path(void *member, const char *text) {
     return *text;
 }
 
+/* mean:A-B, or mean alone. */
+static bool parse_mean(const char *text, struct plane_option *plane) {
+    char first[FORMAT_TEXT];
+    *plane = (struct plane_option){.mean_first = 1, .mean_last = INT64_MAX};
+    if (strcmp(text, "mean") == 0)
+        return true;
+    if (strncmp(text, "mean:", 5) != 0)
+        return false;
+    const char *range = text + 5, *dash = strchr(range, '-');
+    if (!dash || dash - range >= (ptrdiff_t)sizeof first)
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)(dash - range), range);
+    return read_integer(first, 1, INT32_MAX, &plane->mean_first) &&
+           read_integer(dash + 1, plane->mean_first, INT32_MAX, &plane->mean_last);
+}
+
 static bool parse_plane(void *member, const char *text) {
     struct plane_option *plane = member;
-    plane->n = 0;
+    if (parse_mean(text, plane))
+        return true;
+    *plane = (struct plane_option){0};
     for (char *end;; text = end + 1) {
         errno = 0;
         const long long index = strtoll(text, &end, 10);
@@ -304,6 +322,11 @@ static bool parse_plane(void *member, const char *text) {
 void options_print_plane(const struct plane_option *plane, char text[OPTIONS_TEXT]) {
     size_t length = 0;
     *text = '\0';
+    if (plane->mean_last == INT64_MAX)
+        snprintf(text, OPTIONS_TEXT, "mean");
+    else if (plane->mean_first > 0)
+        snprintf(text, OPTIONS_TEXT, "mean:%lld-%lld", (long long)plane->mean_first,
+                 (long long)plane->mean_last);
     for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
         length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
                                    (long long)plane->index[i]);
@@ -451,7 +474,8 @@ static const struct {
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
     [PATH] = {"a path", parse_path, NULL},
     [PATHS] = {NULL, NULL, NULL},
-    [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
+    [PLANE] = {"mean, mean:A-B, or a list of planes, counted from 1 (a finder searches one image: "
+               "only the command "
                "has ranges and all)",
                parse_plane, print_plane},
     [TRIM] = {"X0,X1,Y0,Y1: the first and the last column, then the first and the last row, "
@@ -738,6 +762,10 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     const enum srcfind_status status = check_noise_maps(options, error);
     if (status != SRCFIND_OK)
         return status;
+    if (*options->detect_on && options->image.plane.mean_first > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "plane: mean finds sources in the average of planes, and --detect-on in "
+                         "another image: leave one of them out");
     if (*options->detect_on && *options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "detect-on: nothing is detected with --at: leave one of them out");

@@ -40,7 +40,8 @@ struct scales_option {
 struct plane_option {
     int n;
     int64_t index[SRCFIND_MAX_AXES];
-    bool where_there_are; /* of an axis with one plane this is taken */
+    bool where_there_are;          /* of an axis with one plane this is taken */
+    int64_t mean_first, mean_last; /* the average of these planes; 0: none; last INT64_MAX: all */
 };
 
 /* The columns x0 to x1 and the rows y0 to y1, from 1. */

@@ -373,6 +373,23 @@ class Faults(FaultCase):
             ]
         )
 
+    def test_part_of_an_image(self):
+        """Rows of tiles are unpacked for a part of them."""
+        tiles = self.path("tiles.fits.fz")
+        pixels = t.noise(*SMALL, n_sources=12)
+        fits.HDUList(
+            [fits.PrimaryHDU(), t.tiled(pixels, "GZIP_1", header=t.sky_header(), quantize_level=0)]
+        ).writeto(tiles)
+        self.check([tiles, "--trim=11,200,5,140", "--cpu", "--threads", 1], ["memory", "read"])
+
+    def test_average_of_planes(self):
+        planes = [t.noise(*SMALL, n_sources=12), t.noise(*SMALL, seed=2, n_sources=12)]
+        cube = self.write("cube.fits", np.array(planes), t.sky_header())
+        maps = ["--detect-on", self.small_image(), "--detect-rms-map"]
+        maps += [self.write("rms.fits", np.ones(SMALL, "f4")), "--threads", 2]
+        self.check([cube, "--plane=mean", "--cpu", "--threads", 2], ["memory", "read", "open"])
+        self.check([cube, *maps, "--cpu"], ["memory", "read", "open"])
+
     def test_completeness(self):
         """In JSON and tables; the merged table is there with the merged catalogue, or not at all,
         and does not keep that from being written."""

@@ -91,10 +91,11 @@ class Trim(t.Case):
         for path, name in ((self.whole, "whole"), (self.part, "part")):
             t.run(
                 *(path, "-i", "3", "--completeness=60", "--save", "gaussians", "--fit"),
-                *("--group", "3", "-o", self.path(name + ".csv"), "-q"),
+                *("--group", "island", "-o", self.path(name + ".csv"), "-q"),
                 *([TRIM] if name == "whole" else []),
                 check=True,
             )
+        self.assertIn("M", {row["S_Code"] for row in t.read_csv(self.path("part.csv"))})
         for table in ("gaussians", "injections"):
             found, expected = (
                 t.read_csv(self.path("%s.%s.csv" % (name, table))) for name in ("whole", "part")

@@ -53,6 +53,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"beam", "10.1,7,40.3"},
                                            {"hdu", "SCI"},
                                            {"plane", "2,7"},
+                                           {"plane", "mean"},
+                                           {"plane", "mean:3-3"},
                                            {"trim", "3,20,1,1"},
                                            {"device", "all"},
                                            {"device", "3"},

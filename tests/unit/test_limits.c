@@ -171,7 +171,8 @@ static void check(int64_t width, int64_t height, const struct sky *sky) {
     struct result *result = &catalogue->all->result;
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
-    assert_int_equal(input_open(&s.input, s.path, &finder->options, &result->image, &finder->error),
+    assert_int_equal(input_open(&s.input, s.path, &finder->options, finder->threads, &result->image,
+                                &finder->error),
                      SRCFIND_OK);
     s.input.pixels.state = &s;
     s.input.pixels.read = read_sparse;
