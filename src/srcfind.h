@@ -243,7 +243,9 @@ struct srcfind_source {
     double e_major, e_minor, e_angle;          /* degrees */
     double dc_major, dc_minor, dc_angle;       /* degrees */
     double e_dc_major, e_dc_minor, e_dc_angle; /* degrees */
-    double resid_isl_rms;                      /* map unit */
+    double resid_isl_rms, resid_isl_mean;      /* map unit */
+    double chi2, dof;                          /* of the fit: per degree of freedom; how many */
+    double chi2_sum; /* the sum of (residual / rms)^2 over the pixels of the fit. In no column. */
     /* The size in pixels, not deconvolved: FWHM, and the angle of the major axis from the y axis
      * against the clock. That of the beam where the source has no shape. In no column. */
     double pixel_major, pixel_minor, pixel_angle;

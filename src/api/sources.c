@@ -205,6 +205,7 @@ static struct component_setting component_setting_of(const struct view *view,
         .psf = setting_psf(view, frame),
         .grid = view->grid,
         .noise = &view->correlation,
+        .noise_areas = noise_areas_of(&view->correlation),
         .group_tolerance = options_group(o),
         .correlated = setting_correlated(view->metadata, frame, view->grid)};
 }

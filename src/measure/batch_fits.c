@@ -98,7 +98,8 @@ static bool finish_fit(struct batches *b, struct item *item, int64_t island) {
         return true;
     for (int64_t k = 0; item->is_due && k < item->fit.parts.n; k++)
         jobs[k].is_fitted = false;
-    return island_fit_finish(&item->fit, &item->frame, jobs, item->arena, &item->fitted) &&
+    return island_fit_finish(&item->fit, &item->frame, &d->noise_areas, jobs, item->arena,
+                             &item->fitted) &&
            grouped_sources_make(&item->fit, &item->frame, d->noise, jobs, &item->fitted, &rule,
                                 item->arena, &item->grouped);
 }

@@ -22,7 +22,8 @@ struct component {
                       moments are of value - background */
     int64_t first_gaussian, n_gaussians; /* in components.gaussian; n_gaussians 0: not fitted */
     const struct composite *composite;   /* of several Gaussians; else NULL */
-    double residual_rms;                 /* of the island; NAN without a fit */
+    double residual_rms, residual_mean;  /* of the island; NAN without a fit */
+    struct fit_residual residual;        /* of the parts of its Gaussians; 0 without a fit */
     double pix_snr; /* the largest pix_snr of its Gaussians (island_fit.h); NAN without a fit */
 };
 
@@ -48,7 +49,8 @@ struct component_setting {
     struct fit_frame of_image;   /* whose unit circle is the beam, in pixels of the image */
     struct psf psf;              /* its nodes belong to the caller */
     const struct grid *grid;
-    const struct correlation *noise; /* of the measured image */
+    const struct correlation *noise; /* of the measured image, */
+    struct noise_areas noise_areas;  /* and its areas */
     double group_tolerance;          /* see group.h */
     double correlated;               /* see flux_check.h */
     bool keeps_sources;              /* whether components have the source of each pixel */

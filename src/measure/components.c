@@ -165,6 +165,16 @@ struct next_fits {
     int64_t gaussian, composite;
 };
 
+/* Adds what the fit of a part leaves to the residual of a source, if it was not added before. */
+static void add_residual(struct part_residual *part, int64_t source,
+                         struct fit_residual *residual) {
+    if (part->last == source)
+        return;
+    part->last = source;
+    residual->square += part->residual.square;
+    residual->freedom += part->residual.freedom;
+}
+
 /* Copies the Gaussians and the composite of source k of an island to component `index`. */
 static void add_fit(const struct batches *b, const struct item *item, int64_t k, int64_t index,
                     struct next_fits *next) {
@@ -172,6 +182,7 @@ static void add_fit(const struct batches *b, const struct item *item, int64_t k,
     const struct grouped_source *source = &item->grouped.source[k];
     struct component *c = &b->components.component[index];
     c->residual_rms = item->fitted.residual_rms;
+    c->residual_mean = item->fitted.residual_mean;
     c->first_gaussian = next->gaussian;
     for (int64_t i = 0; i < source->n; i++) {
         const struct fitted_source *f =
@@ -188,6 +199,7 @@ static void add_fit(const struct batches *b, const struct item *item, int64_t k,
                                         f->errors,
                                         f->errors ? *f->errors : no_errors};
         c->n_gaussians++;
+        add_residual(&item->fitted.of_part[f->part], k, &c->residual);
     }
     if (!source->composite)
         return;
@@ -219,6 +231,7 @@ static bool make_components(struct batches *b, struct item *item, int64_t island
                                            .island_noise = noise,
                                            .is_alone = sources.n == 1,
                                            .residual_rms = NAN,
+                                           .residual_mean = NAN,
                                            .pix_snr = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->setting->fitter)

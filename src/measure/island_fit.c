@@ -238,8 +238,8 @@ struct fit_results {
     int32_t
         *of_deblended; /* the row of each deblended source; NOBODY: Gaussians of others hold it */
     int32_t *row_of;   /* of each component */
-    double *model;     /* at each pixel of the island, in units of the rms */
-    double *highest;   /* the highest Gaussian at each pixel, and */
+    double *model;     /* at each pixel of the fit, in units of the rms */
+    double *highest;   /* the highest Gaussian at each pixel of the island, and */
     int32_t *component_of; /* its component; NOBODY: none reaches the pixel */
     int32_t now;           /* the component that is added */
 };
@@ -253,6 +253,11 @@ static void add_to_model(void *context, int64_t i, double value) {
     }
 }
 
+static void add_to_margin(void *context, int64_t i, double value) {
+    struct fit_results *f = context;
+    f->model[f->fit->n_inside + i] += value;
+}
+
 /* Sets the model, the highest component at each pixel, and the shares. */
 static void find_model(struct fit_results *f, const struct fit_frame *frame,
                        const struct fit_job *jobs) {
@@ -264,6 +269,8 @@ static void find_model(struct fit_results *f, const struct fit_frame *frame,
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
             const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
             island_fit_for_each_pixel(&g, fit->pixels, fit->n_inside, add_to_model, f);
+            island_fit_for_each_pixel(&g, fit->pixels + fit->n_inside,
+                                      fit->n_pixels - fit->n_inside, add_to_margin, f);
         }
     }
     for (int64_t i = 0; i < fit->n_inside; i++) {
@@ -361,14 +368,40 @@ static void collect(struct fit_results *f, const struct fit_frame *frame,
     }
 }
 
-static double residual_rms(const struct fit_results *f) {
-    const struct island_fit *fit = f->fit;
-    double sum = 0;
-    for (int64_t i = 0; i < fit->n_inside; i++) {
-        const double residual = fit->pixels[i].value - f->model[i];
-        sum += residual * residual;
+static double residual_at(const struct fit_results *f, int64_t i) {
+    return f->fit->pixels[i].value - f->model[i];
+}
+
+/* Sets rms and mean of the residual over the island. */
+static void set_residual(const struct fit_results *f, struct fitted_sources *result) {
+    const double n = (double)f->fit->n_inside;
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < f->fit->n_inside; i++) {
+        const double residual = residual_at(f, i);
+        sum += residual;
+        squares += residual * residual;
     }
-    return sqrt(sum / (double)fit->n_inside) * fit->rms;
+    result->residual_rms = sqrt(squares / n) * f->fit->rms;
+    result->residual_mean = sum / n * f->fit->rms;
+}
+
+/* Sets what the fit leaves of the pixels of each part. */
+static void set_residuals_of_parts(const struct fit_results *f, const struct fit_frame *frame,
+                                   const struct noise_areas *noise, const struct fit_job *jobs,
+                                   struct part_residual *of_part) {
+    const struct island_fit *fit = f->fit;
+    for (int64_t k = 0; k < fit->parts.n; k++) {
+        const struct fit_part *part = &fit->parts.part[k];
+        struct fit_residual *r = &of_part[k].residual;
+        of_part[k] = (struct part_residual){{0, (double)part->n_pixels}, -1};
+        for (int64_t i = part->first_pixel; i < part->first_pixel + part->n_pixels; i++) {
+            const double residual = residual_at(f, fit->parts.order[i]);
+            r->square += residual * residual;
+        }
+        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++)
+            r->freedom -=
+                fit_freedom_taken(jobs[k].set.value[i], jobs[k].set.is_free[i], frame, noise);
+    }
 }
 
 /* The row of a pixel: of its deblended source, if that has no component; else of the highest
@@ -404,30 +437,33 @@ static int64_t count_components(const struct island_fit *fit, const struct fit_j
 }
 
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_job *jobs, struct arena *arena,
-                       struct fitted_sources *result) {
+                       const struct noise_areas *noise, const struct fit_job *jobs,
+                       struct arena *arena, struct fitted_sources *result) {
+    const size_t n_parts = (size_t)fit->parts.n;
     const size_t n_inside = (size_t)fit->n_inside, n_deblended = (size_t)fit->deblended->n;
     const size_t n_components = (size_t)count_components(fit, jobs);
     const size_t most = n_components + n_deblended; /* rows */
-    *result = (struct fitted_sources){.source = arena_take(arena, most, sizeof *result->source),
-                                      .source_of =
-                                          arena_take(arena, n_inside, sizeof *result->source_of)};
+    *result =
+        (struct fitted_sources){.source = arena_take(arena, most, sizeof *result->source),
+                                .source_of = arena_take(arena, n_inside, sizeof *result->source_of),
+                                .of_part = arena_take(arena, n_parts, sizeof *result->of_part)};
     struct fit_results f = {.fit = fit,
                             .source = result->source,
                             .share = calloc(n_deblended, sizeof *f.share),
                             .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
                             .row_of = malloc(n_components * sizeof *f.row_of + 1),
-                            .model = calloc(n_inside, sizeof *f.model),
+                            .model = calloc((size_t)fit->n_pixels, sizeof *f.model),
                             .highest = calloc(n_inside, sizeof *f.highest),
                             .component_of = malloc(n_inside * sizeof *f.component_of + 1)};
     int32_t *rank = malloc(most * sizeof *rank + 1);
-    const bool ok = result->source && result->source_of && f.share && f.of_deblended && f.row_of &&
-                    f.model && f.highest && f.component_of && rank;
+    const bool ok = result->source && result->source_of && result->of_part && f.share &&
+                    f.of_deblended && f.row_of && f.model && f.highest && f.component_of && rank;
     if (ok) {
         find_model(&f, frame, jobs);
         collect(&f, frame, jobs);
         result->n = f.n;
-        result->residual_rms = residual_rms(&f);
+        set_residual(&f, result);
+        set_residuals_of_parts(&f, frame, noise, jobs, result->of_part);
         sort_sources(&f, rank, result);
     }
     free(f.share);

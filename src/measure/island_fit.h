@@ -3,6 +3,7 @@
 #define ISLAND_FIT_H
 
 #include "backend/gaussian.h"
+#include "measure/fit_freedom.h"
 #include "measure/fit_parts.h"
 #include "measure/margins.h"
 #include "measure/run_pixels.h"
@@ -64,18 +65,31 @@ struct fitted_source {
     int32_t number;                  /* before the sources are sorted: in the order of the parts */
 };
 
+/* What a fit leaves of the pixels of a part, margin and all. */
+struct fit_residual {
+    double square;  /* the sum of (residual / rms)^2, with the rms at the island's highest pixel */
+    double freedom; /* what noise alone leaves of that sum, on average: the number of pixels, less
+                       what the fit takes (fit_freedom.h) */
+};
+
+struct part_residual {
+    struct fit_residual residual;
+    int64_t last; /* for who adds up parts of sources: the last source that has it; -1: none */
+};
+
 /* The sources after the fit, the brightest first. source_of: the source of each pixel of the
  * island, whose Gaussian is highest there. */
 struct fitted_sources {
     struct fitted_source *source;
     int64_t n;
     int32_t *source_of;
-    double residual_rms; /* over the pixels of the island, in the map's unit */
+    double residual_rms, residual_mean; /* over the pixels of the island, in the map's unit */
+    struct part_residual *of_part;
 };
 
 /* The result is in the arena. */
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_job *jobs, struct arena *arena,
-                       struct fitted_sources *result);
+                       const struct noise_areas *noise, const struct fit_job *jobs,
+                       struct arena *arena, struct fitted_sources *result);
 
 #endif

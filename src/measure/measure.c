@@ -393,6 +393,18 @@ static void measure_fit(const struct component *c, const struct component_gaussi
     row->flags |= flag_of_total(row);
 }
 
+/* Fills what the fit leaves. A chi squared of less than one degree of freedom means nothing. */
+static void measure_residual(const struct component *c, const struct setting *s,
+                             struct srcfind_source *row) {
+    row->resid_isl_rms = c->residual_rms;
+    row->resid_isl_mean = c->residual_mean;
+    if (c->n_gaussians == 0)
+        return;
+    row->dof = fmax(c->residual.freedom / s->noise_areas.square, 0);
+    row->chi2 = row->dof >= 1 ? c->residual.square / c->residual.freedom : (double)NAN;
+    row->chi2_sum = c->residual.square;
+}
+
 /* Fills the columns of the island, which are the same for all its sources. */
 static void measure_whole(const struct component *c, const struct island *island,
                           const struct setting *s, struct srcfind_source *row) {
@@ -401,7 +413,6 @@ static void measure_whole(const struct component *c, const struct island *island
     row->s_code[0] = c->composite ? 'M' : c->is_alone ? 'S' : 'C';
     row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
     row->e_isl_total_flux = error_of_sum(island, &l, s);
-    row->resid_isl_rms = c->residual_rms;
     row->pix_snr = c->pix_snr;
 }
 
@@ -450,6 +461,7 @@ static void measure_component(const struct batch *b, const struct component *c,
     if (b->is_fit)
         measure_fit(c, b->gaussians, s, row, shape);
     measure_whole(c, &b->islands[c->island], s, row);
+    measure_residual(c, s, row);
 }
 
 /* The row of a Gaussian of a source that has several. */
@@ -464,6 +476,7 @@ static void measure_member(const struct batch *b, const struct component_gaussia
     measure_gaussian(g, c->noise.rms, s, row, shape);
     row->flags |= flag_of_total(row);
     measure_whole(c, &b->islands[c->island], s, row);
+    measure_residual(c, s, row);
 }
 
 static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *shape) {

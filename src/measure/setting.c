@@ -39,6 +39,7 @@ struct setting setting_make(const struct view *view, const struct fit_frame *fra
         .psf = setting_psf(view, frame),
         .frame = grid_frame(grid, frame, 1),
         .correlation = &view->correlation,
+        .noise_areas = noise_areas_of(&view->correlation),
         .grid = *grid,
     };
     const struct tensor beam = beam_frame_moments(frame);
@@ -56,12 +57,21 @@ double setting_correlated(const struct srcfind_image *metadata, const struct fit
 
 struct srcfind_source setting_empty_row(int64_t id) {
     struct srcfind_source row = {.id = id, .island_id = id, .n_gaussians = SRCFIND_EMPTY};
-    double *const cells[] = {
-        &row.lon,        &row.lat,         &row.e_lon,       &row.e_lat,         &row.major,
-        &row.minor,      &row.angle,       &row.e_major,     &row.e_minor,       &row.e_angle,
-        &row.dc_major,   &row.dc_minor,    &row.dc_angle,    &row.e_dc_major,    &row.e_dc_minor,
-        &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle,   &row.resid_isl_rms,
-        &row.lon_max,    &row.lat_max,     &row.pix_snr,     &row.e_total_shape, &row.hole};
+    double *const cells[] = {&row.lon,         &row.lat,
+                             &row.e_lon,       &row.e_lat,
+                             &row.major,       &row.minor,
+                             &row.angle,       &row.e_major,
+                             &row.e_minor,     &row.e_angle,
+                             &row.dc_major,    &row.dc_minor,
+                             &row.dc_angle,    &row.e_dc_major,
+                             &row.e_dc_minor,  &row.e_dc_angle,
+                             &row.pixel_major, &row.pixel_minor,
+                             &row.pixel_angle, &row.resid_isl_rms,
+                             &row.lon_max,     &row.lat_max,
+                             &row.pix_snr,     &row.e_total_shape,
+                             &row.hole,        &row.resid_isl_mean,
+                             &row.chi2,        &row.dof,
+                             &row.chi2_sum};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = NAN;
     return row;

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/fit.h"
+#include "measure/fit_freedom.h"
 #include "measure/fit_uncertainty.h"
 #include "measure/view.h"
 
@@ -17,7 +18,8 @@ struct setting {
     double position_error;                 /* added to errors, in pixels of the image */
     struct fit_frame of_image;             /* its unit circle is the beam */
     struct psf psf;                        /* its nodes belong to the view */
-    const struct correlation *correlation; /* of the noise */
+    const struct correlation *correlation; /* of the noise, */
+    struct noise_areas noise_areas;        /* and its areas */
     struct fit_frame frame;                /* of fits: its unit circle is the effective beam */
     struct fit_uncertainty of_point;       /* of a fit with its shape and a peak of 1 rms */
     struct grid grid; /* what the pixels are: of the image, or samples of a scale */

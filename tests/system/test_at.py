@@ -415,11 +415,14 @@ class At(t.Case):
                             "E_Maj",
                             "E_DC_Maj",
                             "Resid_Isl_rms",
+                            "Resid_Isl_mean",
+                            "Chi2",
+                            "Dof",
                             "Pix_SNR",
                             "Hole",
                         )
                     ],
-                    [0] * 3 + [None] * 5,
+                    [0] * 3 + [None] * 8,
                 )
 
     def test_beam_at_a_pole(self):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from astropy.io import fits
 from astropy.io.votable import parse
-from scipy import ndimage
+from scipy import ndimage, stats
 
 import srcfind_test as t
 
@@ -91,6 +91,27 @@ class Errors(t.Case):
         relative = np.array([row["E_Total_flux"] / row["Isl_rms"] for row in rows])
         self.assertGreater(len(rows), 200)
         self.assertLess(np.ptp(relative) / relative[0], 1e-9)
+
+    def test_chi_squared(self):
+        """Of points in noise Chi2 is 1, and few are unlikely, in noise that is correlated as the
+        beam and beside sidelobes; a disc, which no Gaussian describes, stands out."""
+        for make in (as_the_beam, with_sidelobes):
+            path, places = self.points("chi2_%s.fits" % make.__name__, make, seed=2)
+            rows = [row for row in self.measured(path, "--fit")["sources"] if row["Flags"] & 128]
+            chi2, dof = (np.array([row[name] for row in rows]) for name in ("Chi2", "Dof"))
+            self.assertGreater(len(rows), 0.7 * places.shape[1])
+            self.assertTrue((dof > 3).all() and (dof < 30).all())
+            self.assertLess(abs(np.average(chi2, weights=dof) - 1), 0.12)
+            self.assertLess(np.mean(stats.chi2.sf(chi2 * dof, dof) < 0.01), 0.02)
+        y, x = np.mgrid[:SIDE, :SIDE]
+        with fits.open(path) as hdus:
+            disc = np.hypot(x - 300, y - 300) < 12
+            hdus[0].data[disc] = 20
+            hdus.writeto(self.path("disc.fits"))
+        rows = self.measured(self.path("disc.fits"), "--fit", "--group", "2")["sources"]
+        row = max(rows, key=lambda row: row["Total_flux"])
+        self.assertGreater(row["Chi2"], 5)
+        self.assertGreater(row["Dof"], 10)
 
     def test_where_the_correlation_is_written(self):
         """In JSON and VOTables all of it, in tables with a header the area; without a fit nowhere."""

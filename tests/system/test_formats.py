@@ -75,6 +75,9 @@ def columns_of(*options):
             "E_DC_Min",
             "E_DC_PA",
             "Resid_Isl_rms",
+            "Resid_Isl_mean",
+            "Chi2",
+            "Dof",
         ]
         names.insert(names.index("E_Total_flux") + 1, "E_Total_shape")
     return (

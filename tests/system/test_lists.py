@@ -192,7 +192,7 @@ class Lists(t.unittest.TestCase):
                 self.definition(name)["properties"]["columns"]["maxItems"]
                 for name in ("catalogue", "merged")
             ],
-            [55, 59],
+            [58, 62],
         )
 
     def test_changed_lines(self):

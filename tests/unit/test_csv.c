@@ -10,7 +10,8 @@ static const char header[] =
     "Isl_Total_flux,E_Isl_Total_flux,Total_flux,E_Total_flux,E_Total_shape,Peak_flux,E_Peak_flux,"
     "Xpeak,Ypeak,"
     "Pixel_sum,N_pix,X_min,X_max,Y_min,Y_max,Maj,Min,PA,E_Maj,E_Min,E_PA,DC_Maj,DC_Min,DC_PA,"
-    "E_DC_Maj,E_DC_Min,E_DC_PA,Resid_Isl_rms,Isl_rms,Isl_mean,SNR,Pix_SNR,Hole,Flags\n";
+    "E_DC_Maj,E_DC_Min,E_DC_PA,Resid_Isl_rms,Resid_Isl_mean,Chi2,Dof,Isl_rms,Isl_mean,SNR,Pix_SNR,"
+    "Hole,Flags\n";
 
 static void header_line(void **state) {
     struct srcfind_catalogue *c = catalogue_of(0, "image.fits");
@@ -54,7 +55,7 @@ static void known_row(void **state) {
     assert_string_equal(
         text + strlen(header),
         "1,-9223372036854775807,J083615.58-121557.3,S,2,0.1,-90,,,7,-8,1e-05,5e-324,0,0,0,"
-        "0,0,0,0,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,12.5,0,0,0,,0,0,0,5.5,4.25,31\n");
+        "0,0,0,0,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,12.5,0,0,0,,0,0,0,0,0,0,5.5,4.25,31\n");
     free(text);
     srcfind_catalogue_destroy(c);
 }

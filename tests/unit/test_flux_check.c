@@ -279,6 +279,7 @@ static void second_fits(void **state) {
         struct deblended more;
         struct island_fit fit;
         struct fitted_sources fitted;
+        const struct noise_areas noise = {28.3, 14.1};
         double widest;
         assert_true(flux_check_add_peaks(&s->fit, &FRAME, &s->arena, &more, &widest));
         check_peaks(s, &more, widest);
@@ -287,7 +288,7 @@ static void second_fits(void **state) {
         struct fit_job *jobs = run(&fit);
         flux_check_drop_unsupported(&fit, &FRAME, jobs);
         assert_true(flux_check_holds(&CHECK, &fit, &FRAME, jobs));
-        assert_true(island_fit_finish(&fit, &FRAME, jobs, &s->arena, &fitted));
+        assert_true(island_fit_finish(&fit, &FRAME, &noise, jobs, &s->arena, &fitted));
         print_message("%s: %d pixels, %d peaks, %d sources leave %g\n", SHAPES[k].name,
                       (int)s->own.n, (int)more.n, (int)fitted.n, fitted.residual_rms);
         assert_true(fitted.residual_rms < 3);
@@ -295,7 +296,7 @@ static void second_fits(void **state) {
             assert_true(fitted.source[i].is_fitted);
         for (int64_t i = 0; i < fit.parts.n; i++)
             jobs[i].is_fitted = false;
-        assert_true(island_fit_finish(&fit, &FRAME, jobs, &s->arena, &fitted));
+        assert_true(island_fit_finish(&fit, &FRAME, &noise, jobs, &s->arena, &fitted));
         assert_int_equal(fitted.n, 1); /* that of the divided island */
         assert_false(fitted.source[0].is_fitted);
         for (int64_t i = 0; i < s->own.n; i++)

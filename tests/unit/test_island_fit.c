@@ -132,6 +132,7 @@ static void seams(void **state) {
     const struct margin_pixels margin = {.margin = &none};
     const struct fit_frame frame = {0.5, 0, 0.5, true,
                                     FIT_SHAPES_CHOSEN}; /* a beam of 4.7 pixels */
+    const struct noise_areas noise = {25, 12.5};
     struct arena arena = {0};
     struct island_fit fit;
     struct fitted_sources fitted;
@@ -153,7 +154,7 @@ static void seams(void **state) {
     const struct grouped_island island = {&fit, jobs};
     assert_int_equal(sweeps_run(&island, 1, pixels, &fitter, NULL, &error), SRCFIND_OK);
     assert_in_range(n_fits, 2 * fit.parts.n + 1, 4 * fit.parts.n); /* some see no change */
-    assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
+    assert_true(island_fit_finish(&fit, &frame, &noise, jobs, &arena, &fitted));
     print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.parts.n,
                   fitted.residual_rms, check_snr(&fitted, PEAKS));
     assert_true(fitted.residual_rms < 1);
@@ -174,6 +175,7 @@ static void held(void **state) {
     } cases[] = {{10, 4.9, 1 + PEAKS}, {10, 5.2, 1},       {10, 10, 1},      {10, 0, PEAKS},
                  {-10, 0, PEAKS},      {-3, 1, 1 + PEAKS}, {0, 1, 1 + PEAKS}};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    const struct noise_areas noise = {6.3, 3.1};
     const struct margin none = {0};
     const struct margin_pixels margin = {.margin = &none};
     (void)state;
@@ -191,7 +193,7 @@ static void held(void **state) {
         memcpy(jobs[1].set.value[0], c, sizeof c);
         jobs[1].set.n = 1;
         jobs[1].set.source[0] = -1;
-        assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
+        assert_true(island_fit_finish(&fit, &frame, &noise, jobs, &arena, &fitted));
         assert_int_equal(fitted.n, cases[i].n_rows);
         for (int64_t k = 0; k < s.own.n; k++)
             assert_in_range(fitted.source_of[k], 0, fitted.n - 1);
