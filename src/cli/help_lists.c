@@ -85,14 +85,18 @@ static void put_column(const char *name, const char *unit, const char *when,
 }
 
 void help_list_columns(FILE *stream) {
-    const struct srcfind_column *fact;
-    fputs("Columns of --columns, which is a list of NAME[:UNIT][=NEW] with commas:\n\n", stream);
+    const struct srcfind_column *more;
+    bool needs_fit;
+    fputs("Columns of --columns, which is a list of NAME[:UNIT][|NUMBER][=NEW] with commas:\n\n",
+          stream);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strcmp(columns[i].when, "GAUSSIANS") != 0)
             put_column(columns[i].name, columns[i].unit, columns[i].when, columns[i].description,
                        stream);
-    for (int i = 0; (fact = chosen_table_fact(i)); i++)
-        put_column(fact->name, fact->unit, "ALWAYS", fact->description, stream);
+    fputs("\nColumns that catalogues have only if they are chosen:\n\n", stream);
+    for (int i = 0; (more = chosen_table_column(i, &needs_fit)); i++)
+        put_column(more->name, more->unit, needs_fit ? "FITTED" : "ALWAYS", more->description,
+                   stream);
     fputs("\nLists with a name, which stand alone:\n\n", stream);
     for (int i = 0; column_list_name(i); i++) {
         const char *about = column_list_text(i) + strlen("# ");

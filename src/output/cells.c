@@ -22,13 +22,18 @@ static union cell_value value_of_row(const struct rows *rows, int64_t row,
     return value;
 }
 
+static bool is_empty(const struct column *column, union cell_value value) {
+    return column->shown.kind == SRCFIND_REAL ? !isfinite(value.real)
+                                              : value.integer == SRCFIND_EMPTY;
+}
+
 union cell_value cell_get(const struct rows *rows, int64_t row, const struct column *column) {
     union cell_value value = column->constant ? *column->constant : value_of_row(rows, row, column);
     if (column->factor != 0)
         value.real *= column->factor;
     else if (column->divisor != 0)
         value.real /= column->divisor;
-    return value;
+    return column->otherwise && is_empty(column, value) ? *column->otherwise : value;
 }
 
 int cell_print(const struct rows *rows, int64_t row, const struct column *column, char *text) {

@@ -24,7 +24,8 @@ struct column {
     bool may_be_empty;      /* integers: some may be SRCFIND_EMPTY */
     bool of_image;          /* its cells are members of struct row_image */
     double factor, divisor; /* reals are multiplied or divided by these; 0: they are not */
-    const union cell_value *constant; /* of all rows; NULL: the rows have the values */
+    const union cell_value *constant;  /* of all rows; NULL: the rows have the values */
+    const union cell_value *otherwise; /* of empty numbers; NULL: they are empty */
 };
 
 /* Whether the cells of a column are texts of any length, which may need quotes. */

@@ -22,23 +22,27 @@
 #include "input/frame.h"
 #include "input/image.h"
 #include "input/units.h"
+#include "output/derived.h"
 
 /* The memory that the columns of a chosen table point to. */
 struct choice {
+    const struct result *result;
     struct column_list list; /* has the names, units and texts of columns */
-    union cell_value constants[MOST_COLUMNS];
-    char *path; /* of the image, as tables show it */
+    union cell_value constants[MOST_COLUMNS], otherwise[MOST_COLUMNS];
+    char *path;                  /* of the image, as tables show it */
+    struct island_place *places; /* of the rows, if a column is derived; else NULL */
 };
 
 /* The columns that can be chosen, with the facts that they depend on. */
 struct offer {
     struct column_facts facts;
-    struct columns columns;
+    struct columns columns, derived;
 };
 
 static struct offer offer_of(struct column_facts facts) {
     struct offer offer = {.facts = facts};
     columns_add(&offer.columns, &facts, TABLE_OF_SOURCES);
+    derived_add_columns(&offer.derived, &facts);
     return offer;
 }
 
@@ -60,7 +64,8 @@ static const char *name_in_frame(const char *name, const char *lon_name) {
 /* NULL: there is none. */
 static const struct column *find_column(const struct offer *offer, const char *name) {
     const int i = columns_find(&offer->columns, name_in_frame(name, offer->facts.lon_name));
-    return i >= 0 ? &offer->columns.column[i] : NULL;
+    const int k = i >= 0 ? -1 : columns_find(&offer->derived, name);
+    return i >= 0 ? &offer->columns.column[i] : k >= 0 ? &offer->derived.column[k] : NULL;
 }
 
 /* Columns of the image, which have one value in all rows. */
@@ -77,8 +82,9 @@ static const struct srcfind_column of_facts[FACTS] = {
     [IMAGE] = {"Image", NULL, "meta.id;meta.file", "path of the image", SRCFIND_STRING, NULL},
 };
 
-const struct srcfind_column *chosen_table_fact(int i) {
-    return i < FACTS ? &of_facts[i] : NULL;
+const struct srcfind_column *chosen_table_column(int i, bool *needs_fit) {
+    *needs_fit = false;
+    return i < FACTS ? &of_facts[i] : derived_column(i - FACTS, needs_fit);
 }
 
 static enum fact find_fact(const char *name) {
@@ -110,7 +116,7 @@ static const char *option_of(const struct column_facts *given, const char *name)
 
 static enum srcfind_status complain_of_name(const struct offer *offer, const char *name,
                                             struct error *error) {
-    const char *names[MOST_COLUMNS + FACTS], *option = option_of(&offer->facts, name);
+    const char *names[2 * MOST_COLUMNS + FACTS], *option = option_of(&offer->facts, name);
     int n = 0;
     if (option)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s needs %s", name, option);
@@ -119,8 +125,10 @@ static enum srcfind_status complain_of_name(const struct offer *offer, const cha
                          "columns: there is no column %s; did you mean @%s?", name, name);
     for (; n < offer->columns.n; n++)
         names[n] = offer->columns.column[n].shown.name;
-    for (int i = 0; i < FACTS; i++)
-        names[n++] = of_facts[i].name;
+    const struct srcfind_column *more;
+    bool needs_fit;
+    for (int i = 0; (more = chosen_table_column(i, &needs_fit)); i++)
+        names[n++] = more->name;
     const char *near = near_word(names, n, name, strlen(name));
     return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no column %s%s%s%s", name,
                      near ? "; did you mean "
@@ -155,6 +163,33 @@ static enum srcfind_status complain_of_unit(const struct srcfind_column *column,
                      chosen->unit);
 }
 
+/* Whether a number stands for a whole column, which the options do not measure. */
+static bool is_replaced(const struct offer *offer, const struct chosen_column *chosen) {
+    return *chosen->otherwise && !find_column(offer, chosen->name) &&
+           option_of(&offer->facts, chosen->name);
+}
+
+/* The value of a cell; *kind: its own. */
+static union cell_value value_of_text(const char *text, enum srcfind_kind *kind) {
+    const struct number number = parse_number(text, strlen(text));
+    union cell_value value = {.text = text};
+    *kind = number.kind == NUMBER_NONE      ? SRCFIND_STRING
+            : number.kind == NUMBER_INTEGER ? SRCFIND_INTEGER
+                                            : SRCFIND_REAL;
+    if (number.kind == NUMBER_INTEGER)
+        value.integer = number.integer;
+    else if (number.kind == NUMBER_REAL)
+        value.real = number.real;
+    return value;
+}
+
+/* Whether cells of a column can be this number. */
+static bool takes_number(const struct srcfind_column *column, const char *text) {
+    const struct number number = parse_number(text, strlen(text));
+    return column->kind == SRCFIND_REAL ||
+           (column->kind == SRCFIND_INTEGER && number.kind == NUMBER_INTEGER);
+}
+
 /* Checks a name, and the unit of a column unless its own unit depends on the image. */
 static enum srcfind_status check_chosen(const struct offer *offer,
                                         const struct chosen_column *chosen, struct error *error) {
@@ -164,10 +199,14 @@ static enum srcfind_status check_chosen(const struct offer *offer,
                                          : fact != FACTS ? &of_facts[fact]
                                                          : NULL;
     double factor;
-    if (!*chosen->name)
+    if (!*chosen->name || is_replaced(offer, chosen))
         return SRCFIND_OK;
     if (!shown)
         return complain_of_name(offer, chosen->name, error);
+    if (*chosen->otherwise && !takes_number(shown, chosen->otherwise))
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s|%s: a cell of %s is %s",
+                         chosen->name, chosen->otherwise, chosen->name,
+                         shown->kind == SRCFIND_STRING ? "a text" : "a whole number");
     const bool is_of_image = shown->unit && strcmp(shown->unit, UNIT_OF_IMAGE) == 0;
     if (*chosen->unit && !is_of_image && !converts(shown, chosen->unit, &factor))
         return complain_of_unit(shown, chosen, "", error);
@@ -209,19 +248,24 @@ static void set_constant(struct chosen_table *c, int i, const struct srcfind_col
         c->columns[i].width = *value.text ? strlen(value.text) : 1;
 }
 
-static void set_text_or_number(struct chosen_table *c, int i) {
-    const char *text = c->choice->list.columns[i].constant;
-    const struct number number = parse_number(text, strlen(text));
-    union cell_value value = {.text = text};
+static void set_text_or_number(struct chosen_table *c, int i, const char *text) {
     struct srcfind_column shown = {.ucd = "meta.note", .description = "constant"};
-    shown.kind = number.kind == NUMBER_NONE      ? SRCFIND_STRING
-                 : number.kind == NUMBER_INTEGER ? SRCFIND_INTEGER
-                                                 : SRCFIND_REAL;
-    if (shown.kind == SRCFIND_INTEGER)
-        value.integer = number.integer;
-    else if (shown.kind == SRCFIND_REAL)
-        value.real = number.real;
+    const union cell_value value = value_of_text(text, &shown.kind);
     set_constant(c, i, &shown, value);
+}
+
+/* Sets the number of empty cells. */
+static void set_otherwise(struct chosen_table *c, int i) {
+    const char *text = c->choice->list.columns[i].otherwise;
+    union cell_value *value = &c->choice->otherwise[i];
+    const struct number number = parse_number(text, strlen(text));
+    if (!*text)
+        return;
+    if (c->columns[i].shown.kind == SRCFIND_REAL)
+        value->real = number.real;
+    else
+        value->integer = number.integer;
+    c->columns[i].otherwise = value;
 }
 
 static void set_fact(struct chosen_table *c, int i, enum fact fact) {
@@ -274,7 +318,9 @@ static enum srcfind_status set_column(struct chosen_table *c, int i, struct erro
     const struct column *column = find_column(c->offer, chosen->name);
     const enum fact fact = find_fact(chosen->name);
     if (!*chosen->name)
-        set_text_or_number(c, i);
+        set_text_or_number(c, i, chosen->constant);
+    else if (is_replaced(c->offer, chosen))
+        set_text_or_number(c, i, chosen->otherwise);
     else if (column)
         c->columns[i] = *column;
     else if (fact != FACTS)
@@ -283,14 +329,58 @@ static enum srcfind_status set_column(struct chosen_table *c, int i, struct erro
         return complain_of_name(c->offer, chosen->name, error);
     if (!column || strcmp(chosen->title, chosen->name) != 0) /* else the name of its frame */
         c->columns[i].shown.name = chosen->title;
-    const enum srcfind_status status =
-        column ? check_frame(&c->of->image, chosen, error) : SRCFIND_OK;
-    return status == SRCFIND_OK ? convert(c, i, error) : status;
+    if (!column && fact == FACTS) {
+        c->columns[i].shown.unit = *chosen->unit ? chosen->unit : NULL;
+        c->columns[i].shown.vounit = units_vounit(c->columns[i].shown.unit);
+        return SRCFIND_OK;
+    }
+    enum srcfind_status status = column ? check_frame(&c->of->image, chosen, error) : SRCFIND_OK;
+    if (status == SRCFIND_OK)
+        status = convert(c, i, error);
+    set_otherwise(c, i);
+    return status;
+}
+
+/* --- rows --- */
+
+_Static_assert(sizeof(struct derived_row) <= sizeof(union stored_row), "there is room for a row");
+
+static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
+                      const struct row_image **images) {
+    const struct choice *choice = context;
+    struct derived_row *row = rows;
+    for (int64_t i = 0; i < n; i++) {
+        row[i].source = choice->result->sources.rows[first + i];
+        derived_set(choice->result, choice->places, first + i, &row[i].derived);
+        images[i] = NULL;
+    }
+    return true;
+}
+
+/* Whether a column has cells beside those of the sources. */
+static bool is_derived(const struct column *column) {
+    return !column->constant && column->offset >= offsetof(struct derived_row, derived);
+}
+
+/* Has the table read its rows with what is derived, if it has such columns. False where memory ran
+ * out. */
+static bool derive_rows(struct choice *choice, struct table *table) {
+    bool has_derived = false;
+    for (int i = 0; i < table->columns.n; i++)
+        has_derived = has_derived || is_derived(&table->columns.column[i]);
+    if (!has_derived)
+        return true;
+    choice->places = derived_places(choice->result);
+    table->rows = NULL;
+    table->row_bytes = sizeof(struct derived_row);
+    table->store = (struct row_store){choice, read_rows};
+    return choice->places;
 }
 
 static void free_choice(void *memory) {
     struct choice *choice = memory;
     free(choice->path);
+    free(choice->places);
     free(choice);
 }
 
@@ -303,13 +393,17 @@ enum srcfind_status chosen_table_make(const struct result *result, const struct 
         free(choice);
         return error_memory(error, "choosing columns");
     }
+    choice->result = result;
     choice->list = *list;
-    const struct offer offer = {column_facts_of(&result->options, &result->image), table->columns};
+    const struct offer offer = offer_of(column_facts_of(&result->options, &result->image));
     struct chosen_table c = {result, &offer, choice, table->columns.column};
     table->kind = TABLE_OF_CHOSEN;
+    table->field_ids = list->field_ids;
     table->columns.n = list->n;
     table->owned = (struct owned){choice, free_choice};
     for (int i = 0; status == SRCFIND_OK && i < list->n; i++)
         status = set_column(&c, i, error);
+    if (status == SRCFIND_OK && !derive_rows(choice, table))
+        status = error_memory(error, "choosing columns");
     return status;
 }

@@ -6,9 +6,9 @@
 #include "output/table.h"
 
 /* Makes a table of the sources of a result with the columns of a list. The list may name the
- * columns of sources, positions by their names in any frame, and Beam_Maj, Beam_Min, Beam_PA (deg),
- * Frequency (Hz) and Image. Errors: an unknown name, or a unit that the column cannot be converted
- * to. Clear the table also after an error. */
+ * columns of sources, positions by their names in any frame, Beam_Maj, Beam_Min, Beam_PA (deg),
+ * Frequency (Hz) and Image, and the columns of derived.h. Errors: an unknown name, or a unit that
+ * the column cannot be converted to. Clear the table also after an error. */
 enum srcfind_status chosen_table_make(const struct result *result, const struct column_list *list,
                                       struct table *table, struct error *error);
 
@@ -16,7 +16,8 @@ enum srcfind_status chosen_table_make(const struct result *result, const struct 
 enum srcfind_status chosen_table_check(const struct column_list *list,
                                        const struct options *options, struct error *error);
 
-/* Column i of those that --columns takes beside the columns of sources; NULL after the last. */
-const struct srcfind_column *chosen_table_fact(int i);
+/* Column i of those that --columns takes beside the columns of sources, and whether it needs --fit;
+ * NULL after the last. */
+const struct srcfind_column *chosen_table_column(int i, bool *needs_fit);
 
 #endif

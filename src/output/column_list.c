@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "common/parse_number.h"
 #include "common/texts.h"
 
 /* The files of the folder columns. */
@@ -94,15 +95,24 @@ static bool take_constant(const char **at, struct chosen_column *column) {
     return true;
 }
 
+static bool is_number(const char *text) {
+    return parse_number(text, strlen(text)).kind != NUMBER_NONE;
+}
+
 /* Reads an item, and moves behind it. */
 static bool take_item(const char **at, struct chosen_column *column) {
     *column = (struct chosen_column){0};
     const bool is_constant = **at == '\'';
     bool ok = is_constant ? take_constant(at, column)
-                          : take(at, ":=, \t\r\n#", column->name, sizeof column->name);
+                          : take(at, ":|=, \t\r\n#", column->name, sizeof column->name);
     if (ok && **at == ':' && !is_constant) {
         *at = skip_blanks(*at + 1);
-        ok = take(at, "=,\t\r\n#", column->unit, sizeof column->unit);
+        ok = take(at, "|=,\t\r\n#", column->unit, sizeof column->unit);
+    }
+    if (ok && **at == '|' && !is_constant) {
+        *at = skip_blanks(*at + 1);
+        ok = take(at, "=, \t\r\n#", column->otherwise, sizeof column->otherwise) &&
+             is_number(column->otherwise);
     }
     if (ok && **at == '=') {
         *at = skip_blanks(*at + 1);
@@ -127,7 +137,7 @@ static enum srcfind_status check_titles(const struct column_list *list, struct e
 
 enum srcfind_status column_list_read(const char *text, struct column_list *list,
                                      struct error *error) {
-    *list = (struct column_list){0};
+    *list = (struct column_list){.field_ids = ascii_same(text, "@selavy") ? "col_" : NULL};
     if (*text == '@' && find_list(text + 1, &text, error) != SRCFIND_OK)
         return SRCFIND_ERROR_OPTIONS;
     for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
@@ -136,8 +146,9 @@ enum srcfind_status column_list_read(const char *text, struct column_list *list,
             return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: more than %d", MOST_COLUMNS);
         if (!take_item(&at, &list->columns[list->n++]))
             return error_set(error, SRCFIND_ERROR_OPTIONS,
-                             "columns: '%.40s': each is NAME[:UNIT][=NEW] or 'CONSTANT'=NEW, with "
-                             "commas between them; a name has up to %d letters, digits, _ . + -, "
+                             "columns: '%.40s': each is NAME[:UNIT][|NUMBER][=NEW] or "
+                             "'CONSTANT'=NEW, with commas between them; a name has up to %d "
+                             "letters, digits, _ . + -, "
                              "and a constant up to %d characters",
                              item, COLUMN_NAME - 1, SRCFIND_TEXT - 1);
         if (!*at)

@@ -9,20 +9,24 @@
 enum { COLUMN_NAME = 28 };
 
 struct chosen_column {
-    char name[COLUMN_NAME];  /* of a column of the catalogue; "" for a constant */
-    char unit[SRCFIND_TEXT]; /* to convert the column to; "": its own */
-    char title[COLUMN_NAME]; /* the new name */
+    char name[COLUMN_NAME];       /* of a column of the catalogue; "" for a constant */
+    char unit[SRCFIND_TEXT];      /* to convert the column to; "": its own */
+    char title[COLUMN_NAME];      /* the new name */
+    char otherwise[SRCFIND_TEXT]; /* the number of cells that are empty, or of a column that the
+                                     options do not measure; "": they stay empty */
     char constant[SRCFIND_TEXT];
 };
 
 struct column_list {
     int n;
     struct chosen_column columns[MOST_COLUMNS];
+    const char *field_ids; /* in VOTables, what stands before a column's name in its ID; or NULL */
 };
 
-/* Reads a list: items with commas between them, each NAME[:UNIT][=TITLE] or 'CONSTANT'=TITLE, with
- * blanks and ends of lines around them, and comments from # to the end of a line; or @NAME, one of
- * the lists of the folder columns. The message of an error says where the list is wrong. */
+/* Reads a list: items with commas between them, each NAME[:UNIT][|NUMBER][=TITLE] or
+ * 'CONSTANT'=TITLE, with blanks and ends of lines around them, and comments from # to the end of a
+ * line; or @NAME, one of the lists of the folder columns. The message of an error says where the
+ * list is wrong. */
 enum srcfind_status column_list_read(const char *text, struct column_list *list,
                                      struct error *error);
 

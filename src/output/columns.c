@@ -117,6 +117,11 @@ static const char *unit_of(const char *unit, const struct column_facts *facts) {
     return unit && *unit ? unit : NULL;
 }
 
+void columns_set_unit(struct srcfind_column *column, const struct column_facts *facts) {
+    column->unit = unit_of(column->unit, facts);
+    column->vounit = units_vounit(column->unit);
+}
+
 static struct srcfind_column name_column(const struct column_facts *facts, const struct entry *e) {
     static const size_t sky_columns[SKY_COLUMNS] = {
         offsetof(struct srcfind_source, lon),     offsetof(struct srcfind_source, lat),

@@ -67,6 +67,9 @@ struct column_entry {
 void columns_add_entries(struct columns *columns, const struct column_facts *facts,
                          enum table_kind kind, const struct column_entry *list, size_t n);
 
+/* Sets the unit of a column that has "map", "flux" or "size" for one. */
+void columns_set_unit(struct srcfind_column *column, const struct column_facts *facts);
+
 /* The column of a name; -1 if there is none. */
 int columns_find(const struct columns *columns, const char *name);
 

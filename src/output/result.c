@@ -25,6 +25,7 @@ static int64_t put_gaussians(const struct srcfind_source *source,
     const int64_t several = source->n_gaussians > 1 ? source->n_gaussians : 0;
     for (int64_t i = 0; i < (several ? several : 1); i++) {
         rows[n + i] = several ? parts[i] : *source;
+        memcpy(rows[n + i].name, source->name, sizeof source->name);
         rows[n + i].gaussian_id = n + i + 1;
     }
     return several;

@@ -1,5 +1,6 @@
 /* The sky models of SAGECal (https://github.com/nlesc-dirac/sagecal, README.md, 2b and 2c): a list
  * of sources, and beside it one of the clusters that are calibrated together. */
+#include "output/sexagesimal.h"
 #include "output/sky_model.h"
 #include "output/writer.h"
 
@@ -27,14 +28,13 @@ static char *add_name(const struct sky_row *row, char *to) {
 /* SAGECal reads degrees, minutes and seconds as reals, and takes the sign from the degrees, where
  * -0 is not negative. So between 0 and -1 degrees the whole declination is written as degrees. */
 static char *add_declination(char *to, double lat) {
-    const struct sexagesimal dec = sky_model_degrees(lat);
+    const struct sexagesimal dec = sexagesimal_degrees(lat, DEC_PARTS);
     if (dec.is_negative && dec.whole == 0) {
         const int64_t parts = (60 * dec.minutes + dec.seconds) * DEC_PARTS + dec.part;
         to = format_add(to, (double)-parts / (3600.0 * DEC_PARTS));
         return format_add_text(to, " 0 0");
     }
-    return sky_model_add_angle(format_add_text(to, dec.is_negative ? "-" : ""), &dec, " ",
-                               DEC_PARTS);
+    return sexagesimal_add(format_add_text(to, dec.is_negative ? "-" : ""), &dec, " ", DEC_PARTS);
 }
 
 /* eX and eY are half of the FWHM. The angle eP of the major axis is 0 in the west, where the angle
@@ -43,8 +43,8 @@ static char *add_row(const struct sky_row *row, char *to) {
     const double radian = M_PI / 180, least = LEAST_AXIS * row->major;
     const double shape[] = {row->major * radian / 2, fmax(row->minor, least) * radian / 2,
                             row->major > 0 ? (row->angle - 90) * radian : 0};
-    const struct sexagesimal ra = sky_model_hours(row->lon);
-    to = sky_model_add_angle(format_add_text(add_name(row, to), " "), &ra, " ", RA_PARTS);
+    const struct sexagesimal ra = sexagesimal_hours(row->lon, RA_PARTS);
+    to = sexagesimal_add(format_add_text(add_name(row, to), " "), &ra, " ", RA_PARTS);
     to = add_declination(format_add_text(to, " "), row->lat);
     to = format_add(format_add_text(to, " "), row->flux);
     to = format_add(format_add_text(to, " 0 0 0 "), row->index);

@@ -250,37 +250,3 @@ enum srcfind_status sky_model_make(const struct result *result, const char *form
     model->row_bytes = sizeof *l.rows;
     return SRCFIND_OK;
 }
-
-/* --- text --- */
-
-/* Splits a rounded number, so that there are never 60 seconds. */
-static struct sexagesimal split(int64_t value, int64_t parts) {
-    const int64_t size = value < 0 ? -value : value;
-    return (struct sexagesimal){value < 0, size / (3600 * parts), size / (60 * parts) % 60,
-                                size / parts % 60, size % parts};
-}
-
-struct sexagesimal sky_model_hours(double degrees) {
-    const int64_t day = (int64_t)24 * 3600 * RA_PARTS;
-    const int64_t value = llround(degrees * (3600.0 / 15) * RA_PARTS) % day;
-    return split(value < 0 ? value + day : value, RA_PARTS);
-}
-
-struct sexagesimal sky_model_degrees(double degrees) {
-    return split(llround(degrees * 3600 * DEC_PARTS), DEC_PARTS);
-}
-
-/* Writes the digits of a number below 10 unit. */
-static char *add_digits(char *to, int64_t number, int64_t unit) {
-    for (; unit > 0; unit /= 10)
-        *to++ = (char)('0' + number / unit % 10);
-    return to;
-}
-
-char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
-                          int64_t parts) {
-    to = format_add_text(add_digits(to, angle->whole, 10), between);
-    to = format_add_text(add_digits(to, angle->minutes, 10), between);
-    to = format_add_text(add_digits(to, angle->seconds, 10), ".");
-    return add_digits(to, angle->part, parts / 10);
-}

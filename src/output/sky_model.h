@@ -32,21 +32,8 @@ static inline const struct sky_row *sky_model_row(const struct rows *rows, int64
  * island; 0 without patches. */
 int64_t sky_model_patch(const struct options *options, const struct sky_row *row);
 
-/* An angle in sexagesimal numbers; `part` counts fractions of a second, 1 / parts each. */
-struct sexagesimal {
-    bool is_negative;
-    int64_t whole, minutes, seconds, part;
-};
-
-/* Right ascension in hours, to a microsecond, and declination in degrees, to 10 microarcseconds:
- * both finer than 0.1 milliarcseconds. */
+/* Parts of a second: of right ascensions a microsecond, of declinations 10 microarcseconds. Both
+ * are finer than 0.1 milliarcseconds. */
 enum { RA_PARTS = 1000000, DEC_PARTS = 100000 };
-struct sexagesimal sky_model_hours(double degrees);
-struct sexagesimal sky_model_degrees(double degrees);
-
-/* Writes 01:02:03.000004 with a text between the numbers, without the sign, and with as many digits
- * of the seconds as `parts` has zeros. Returns the end. */
-char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
-                          int64_t parts);
 
 #endif

@@ -1,4 +1,5 @@
 /* The sky models of DP3, LSMTool and BBS (makesourcedb): https://dp3.readthedocs.io. */
+#include "output/sexagesimal.h"
 #include "output/sky_model.h"
 #include "output/writer.h"
 
@@ -22,10 +23,11 @@ static bool skymodel_begin(const struct table *table, FILE *stream) {
 }
 
 static char *add_position(char *to, double lon, double lat) {
-    const struct sexagesimal ra = sky_model_hours(lon), dec = sky_model_degrees(lat);
-    to = sky_model_add_angle(to, &ra, ":", RA_PARTS);
+    const struct sexagesimal ra = sexagesimal_hours(lon, RA_PARTS),
+                             dec = sexagesimal_degrees(lat, DEC_PARTS);
+    to = sexagesimal_add(to, &ra, ":", RA_PARTS);
     to = format_add_text(to, dec.is_negative ? ", -" : ", +");
-    return sky_model_add_angle(to, &dec, ".", DEC_PARTS);
+    return sexagesimal_add(to, &dec, ".", DEC_PARTS);
 }
 
 /* The name of a patch: s12 for a source, i3 for an island. */

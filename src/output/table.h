@@ -41,6 +41,7 @@ struct table {
     const void *rows;       /* all of them; NULL: they are in the store */
     struct row_store store; /* empty if rows are in memory */
     struct merged_images images;
+    const char *field_ids; /* in VOTables, what stands before a column's name in its ID; or NULL */
     struct owned owned;
 };
 
@@ -69,7 +70,7 @@ extern const struct table_words {
 /* Room for a row of any store. */
 union stored_row {
     int64_t aligned;
-    char bytes[256];
+    char bytes[1024];
 };
 
 #endif

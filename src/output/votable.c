@@ -152,7 +152,10 @@ static void write_field(const struct table *table, int i, size_t width, FILE *st
     const struct srcfind_column *column = &table->columns.column[i].shown;
     const bool is_position =
         strncmp(column->ucd, "pos.", 4) == 0 && strstr(column->ucd, "meta.main");
-    fprintf(stream, "<FIELD name=\"%s\"", column->name);
+    fputs("<FIELD", stream);
+    if (table->field_ids)
+        fprintf(stream, " ID=\"%s%s\"", table->field_ids, column->name);
+    fprintf(stream, " name=\"%s\"", column->name);
     if (column->kind == SRCFIND_STRING)
         fprintf(stream, " datatype=\"char\" arraysize=\"%zu\"", width);
     else

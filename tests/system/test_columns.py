@@ -1,10 +1,15 @@
 """--columns: a catalogue with other columns, names and units, in each format."""
 import json
 import os
+import uuid
 import warnings
 
 import numpy as np
+from astropy import units
+from astropy.coordinates import SkyCoord
+from astropy.io import fits, votable
 from astropy.table import Table
+from astropy.wcs import WCS
 
 import srcfind_test as t
 
@@ -13,6 +18,8 @@ AEGEAN = [
     "source",
     "background",
     "local_rms",
+    "ra_str",
+    "dec_str",
     "ra",
     "err_ra",
     "dec",
@@ -28,13 +35,27 @@ AEGEAN = [
     "pa",
     "err_pa",
     "flags",
+    "residual_mean",
     "residual_std",
     "uuid",
     "psf_a",
     "psf_b",
     "psf_pa",
 ]
+SELAVY = [  # of its table of components
+    *(
+        "island_id component_id component_name ra_hms_cont dec_dms_cont ra_deg_cont dec_deg_cont"
+    ).split(),
+    *("ra_err dec_err freq flux_peak flux_peak_err flux_int flux_int_err").split(),
+    *("maj_axis min_axis pos_ang maj_axis_err min_axis_err pos_ang_err").split(),
+    *("maj_axis_deconv min_axis_deconv pos_ang_deconv").split(),
+    *("maj_axis_deconv_err min_axis_deconv_err pos_ang_deconv_err").split(),
+    *("chi_squared_fit rms_fit_gauss spectral_index spectral_curvature").split(),
+    *("spectral_index_err spectral_curvature_err rms_image has_siblings").split(),
+    *("fit_is_estimate spectral_index_from_TT flag_c4 comment").split(),
+]
 LISTS = ("aegean", "selavy", "pybdsf", "short")
+NOT_FITTED = 64
 
 
 class Columns(t.Case):
@@ -327,16 +348,22 @@ class Columns(t.Case):
         for status, message, *options in (
             (2, "--columns: there is no column Totl_flux; did you mean Total_flux?", "Totl_flux"),
             (2, "there is no column nonsense: their names stand", "nonsense"),
-            (2, "--columns: E_Maj needs --fit", "@aegean"),
+            (2, "--columns: Aegean_flags needs --fit", "@aegean"),
             (2, "there is no list @x; there are @aegean, @selavy, @pybdsf, @short", "@x"),
             (2, "two columns are named RA", "RA=ra,DEC=RA"),
-            (2, "--columns: ',DEC': each is NAME[:UNIT][=NEW]", "RA,,DEC"),
+            (2, "--columns: ',DEC': each is NAME[:UNIT][|NUMBER][=NEW]", "RA,,DEC"),
             (2, "each is NAME", "RA,"),
             (2, "each is NAME", "'x"),
             (2, "each is NAME", "'x'"),
             (2, "each is NAME", "RA=a b"),
             (2, "each is NAME", "RA='a'"),
             (2, "each is NAME", "RA=" + "x" * 28),
+            (2, "each is NAME", "RA|=x"),
+            (2, "each is NAME", "RA|a=x"),
+            (2, "columns: Xpeak|0.5: a cell of Xpeak is a whole number", "Xpeak|0.5"),
+            (2, "columns: Source_Name|0: a cell of Source_Name is a text", "Source_Name|0"),
+            (2, "there is no column E_Majj; did you mean E_Maj", "E_Majj|-1", "--fit"),
+            (2, "--columns: Aegean_flags needs --fit", "Aegean_flags"),
             (2, "each is NAME", "RA:=x"),
             (2, "--columns: '' is not a list of columns", ""),
             (2, "more than 64", ",".join("RA=r%d" % i for i in range(65))),
@@ -378,6 +405,204 @@ class Columns(t.Case):
             with self.subTest(options):
                 self.assert_error(status, message, image, "--columns", *options)
         self.assertEqual(os.listdir(self.directory.name), ["image.fits"])
+
+
+def letters(n):
+    """a, b, ..., z, aa, ab, ..."""
+    return (letters(n // 26 - 1) if n >= 26 else "") + "abcdefghijklmnopqrstuvwxyz"[n % 26]
+
+
+class Meanings(t.Case):
+    """The columns of another program mean what they mean there."""
+
+    OPTIONS = ("--fit", "-i", "3", "--group", "0")
+
+    def setUp(self):
+        """Noise with pairs of points, which share islands, lone ones, and a ring that no Gaussian
+        describes."""
+        super().setUp()
+        y, x = np.indices((300, 320))
+        image = t.noise(300, 320, seed=8, n_sources=0, sigma=0.1)
+        self.header = t.sky_header(FREQ=1.4e9, CRVAL2=60.0)
+        widths = [self.header[name] / self.header["CDELT2"] / 2.355 for name in ("BMAJ", "BMIN")]
+        sigma = np.sqrt(widths[0] * widths[1])
+        for k, (row, column) in enumerate(np.mgrid[30:280:50, 30:300:50].reshape(2, -1).T):
+            for at in (column, column + 3 * sigma)[: 1 + k % 2]:
+                image += (2 + k) * np.exp(-((x - at) ** 2 + (y - row) ** 2) / (2 * sigma**2))
+        image[140:142, 10:310] += 3
+        self.image = self.write("image.fits", image.astype(np.float32), self.header)
+        self.rows = self.read("all.csv")
+
+    def read(self, name, *options):
+        t.run(self.image, "-q", *self.OPTIONS, "-o", self.path(name), *options, check=True)
+        return t.read_csv(self.path(name))
+
+    def siblings(self):
+        """How many rows each row's island has, and its number among them."""
+        numbers, islands = [], [row["Isl_id"] for row in self.rows]
+        for k, island in enumerate(islands):
+            numbers.append(islands[:k].count(island))
+        return [islands.count(island) for island in islands], numbers
+
+    def test_aegean(self):
+        rows = self.read("c.csv", "--columns", "@aegean")
+        self.assertEqual(list(rows[0]), AEGEAN)
+        counts, numbers = self.siblings()
+        self.assertGreater(max(counts), 1)
+        self.assertEqual([row["source"] for row in rows], numbers)
+        self.assertEqual([row["island"] for row in rows], [row["Isl_id"] for row in self.rows])
+        places = SkyCoord([row["ra"] for row in rows], [row["dec"] for row in rows], unit="deg")
+        for row, own, place in zip(rows, self.rows, places):
+            is_fitted = not int(own["Flags"]) & NOT_FITTED
+            self.assertEqual(int(row["flags"]) & ~1, 0 if is_fitted else 16)
+            for name, of in (("err_a", "E_Maj"), ("err_ra", "E_RA"), ("err_pa", "E_PA")):
+                factor = 3600 if of == "E_Maj" else 1
+                expected = -1 if own[of] is None else own[of] * factor
+                self.assertAlmostEqual(row[name], expected, delta=1e-9 * abs(expected))
+            text = [
+                place.ra.to_string("hour", sep=":", precision=2, pad=True),
+                place.dec.to_string(sep=":", precision=2, pad=True, alwayssign=True),
+            ]
+            self.assertEqual([row["ra_str"], row["dec_str"]], text)
+            if is_fitted:
+                self.assertEqual(row["residual_mean"], -own["Resid_Isl_mean"])
+                self.assertAlmostEqual(
+                    np.hypot(row["residual_mean"], row["residual_std"]) / own["Resid_Isl_rms"], 1, 9
+                )
+        self.assertEqual(len({str(uuid.UUID(row["uuid"])) for row in rows}), len(rows))
+        self.assertEqual(rows, self.read("again.csv", "--columns", "@aegean", "-j", "3"))
+
+    def test_aegean_of_what_is_not_fitted(self):
+        """err_* are -1 where there is none, and flags 16 says why; rows of --at are priorized."""
+        y, x = np.indices((120, 120))
+        image = t.noise(120, 120, seed=3, n_sources=0, sigma=0.1)
+        image[60, 20:100:7] += 3
+        image[np.hypot(x - 60, y - 20) < 2] = np.nan
+        image[30, 58:62] = 5
+        self.image = self.write("image.fits", image, self.header)
+        own = self.read("all.csv", "-n", "4", "-i", "4")
+        rows = self.read("c.csv", "--columns", "@aegean", "-n", "4", "-i", "4")
+        missing = [row for row, of in zip(rows, own) if int(of["Flags"]) & NOT_FITTED]
+        self.assertGreater(len(missing), 0)
+        for row in missing:
+            self.assertEqual(int(row["flags"]) & 16, 16)
+            self.assertEqual([row["err_a"], row["err_b"], row["err_pa"]], [-1] * 3)
+        options = ["--fit", "--at", self.path("all.csv"), "--columns", "@aegean"]
+        t.run(self.image, "-q", *options, "-o", self.path("at.csv"), check=True)
+        for row in t.read_csv(self.path("at.csv")):
+            self.assertEqual(int(row["flags"]) & 64, 64)
+
+    def test_selavy(self):
+        rows = self.read("c.csv", "--columns", "@selavy")
+        self.assertEqual(list(rows[0]), SELAVY)
+        counts, numbers = self.siblings()
+        self.assertEqual([row["has_siblings"] for row in rows], [int(n > 1) for n in counts])
+        self.assertEqual(
+            [row["component_id"] for row in rows],
+            ["component_%d%s" % (own["Isl_id"], letters(n)) for own, n in zip(self.rows, numbers)],
+        )
+        for row, own in zip(rows, self.rows):
+            is_estimate = int(own["Flags"]) & NOT_FITTED > 0
+            self.assertEqual(row["island_id"], "island_%d" % own["Isl_id"])
+            self.assertEqual(row["fit_is_estimate"], is_estimate)
+            self.assertEqual(row["flag_c4"], is_estimate or (own["Chi2"] or 0) > 5)
+            self.assertEqual([row["spectral_index"], row["spectral_curvature"]], [-99, None])
+            self.assertEqual(row["freq"], 1400)
+            self.assertEqual(row["chi_squared_fit"] is None, is_estimate)
+        self.assertEqual({row["flag_c4"] for row in rows}, {0, 1})
+        # of a lone fit: sum = Chi2 x pixels, less what the fit takes
+        ratios = [
+            row["chi_squared_fit"] / own["Chi2"] / own["Dof"]
+            for row, own in zip(rows, self.rows)
+            if own["Chi2"]
+        ]
+        self.assertLess(np.ptp(ratios) / np.mean(ratios), 1e-9)
+
+    def test_selavy_votable(self):
+        """Fields have the IDs of Selavy; no other list has IDs."""
+        for name, ids in (("selavy", ["col_" + name for name in SELAVY]), ("aegean", AEGEAN)):
+            self.read_table(name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                fields = votable.parse(self.path(name + ".vot")).get_first_table().fields
+            self.assertEqual([field.ID for field in fields], ids)
+            self.assertEqual(
+                [field.name for field in fields], SELAVY if name == "selavy" else AEGEAN
+            )
+
+    def read_table(self, name):
+        path = self.path(name + ".vot")
+        t.run(self.image, "-q", *self.OPTIONS, "-o", path, "--columns", "@" + name, check=True)
+
+    def test_spectral_index(self):
+        """It is that of --measure-in, and -99 without."""
+        cube = self.write(
+            "cube.fits",
+            np.stack([fits.getdata(self.image) * (nu / 1.4e9) ** -0.7 for nu in (1.3e9, 1.5e9)]),
+            t.sky_header(
+                CRVAL2=60.0, CTYPE3="FREQ", CRPIX3=1.0, CRVAL3=1.3e9, CDELT3=2e8, CUNIT3="Hz"
+            ),
+        )
+        rows = self.read("c.csv", "--columns", "@selavy", "--measure-in", cube)
+        found = [row["spectral_index"] for row in rows if row["spectral_index"] != -99]
+        self.assertGreater(len(found), 10)
+        self.assertLess(abs(np.median(found) + 0.7), 0.1)
+
+    def test_pybdsf(self):
+        """Sizes in the plane of the image are in pixels, and angles from its y axis; the error of
+        the highest place is known of one Gaussian."""
+        rows = self.read("c.csv", "--columns", "@pybdsf")
+        sides = np.sqrt(np.abs(np.linalg.det(WCS(self.header).pixel_scale_matrix)))
+        wcs = WCS(self.header)
+        n_wide = 0
+        for row, own in zip(rows, self.rows):
+            self.assertEqual(row["E_RA_max"], own["E_RA"] if own["N_Gaus"] == 1 else None)
+            if int(own["Flags"]) & NOT_FITTED or own["Maj"] < 1.2 * own["Min"]:
+                continue
+            n_wide += 1
+            centre = SkyCoord(own["RA"], own["DEC"], unit="deg")
+            end = centre.directional_offset_by(own["PA"] * units.deg, own["Maj"] * units.deg)
+            x, y = wcs.world_to_pixel(SkyCoord([centre.ra, end.ra], [centre.dec, end.dec]))
+            dx, dy = np.diff(x)[0], np.diff(y)[0]
+            self.assertAlmostEqual(np.hypot(dx, dy) * sides / row["Maj_img_plane"], 1, delta=1e-3)
+            turned = np.degrees(np.arctan2(-dx, dy)) - row["PA_img_plane"]
+            self.assertLess(abs((turned + 90) % 180 - 90), 0.2)
+        self.assertGreater(n_wide, 0)
+
+    def test_gaussians_have_the_name_of_their_source(self):
+        """So that tables of sources and of Gaussians can be joined by it."""
+        t.run(
+            self.image,
+            "-q",
+            "--fit",
+            "-i",
+            "3",
+            "--group",
+            "5",
+            "--save",
+            "gaussians",
+            "-o",
+            self.path("c.csv"),
+            check=True,
+        )
+        sources, gaussians = (t.read_csv(self.path(name)) for name in ("c.csv", "c.gaussians.csv"))
+        names = {row["Source_id"]: row["Source_Name"] for row in sources}
+        self.assertTrue(any(row["N_Gaus"] > 1 for row in sources))
+        for row in gaussians:
+            self.assertEqual(row["Source_Name"], names[row["Source_id"]])
+        for row in sources:
+            mine = [g for g in gaussians if g["Source_Name"] == row["Source_Name"]]
+            self.assertEqual(len(mine), row["N_Gaus"])
+
+    def test_otherwise(self):
+        """A number stands for empty cells, and for columns that the options do not measure."""
+        rows = self.read(
+            "c.csv", "--columns", "DC_PA|-7=a,E_Maj:arcsec|-1=b,Spec_Indx|0.5=c,Chi2|-1=d"
+        )
+        for row, own in zip(rows, self.rows):
+            self.assertEqual(row["c"], 0.5)
+            self.assertEqual(row["d"], -1 if own["Chi2"] is None else own["Chi2"])
+        self.assertIn(-1, [row["d"] for row in rows])
 
 
 if __name__ == "__main__":

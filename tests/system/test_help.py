@@ -239,15 +239,21 @@ class Help(t.Case):
         lists of the folder."""
         lines = shown("--columns", "help")
         at = lines.index("Lists with a name, which stand alone:")
-        found = items(lines[:at])
+        between = lines.index("Columns that catalogues have only if they are chosen:")
+        found, chosen = items(lines[:between]), items(lines[between:at])
         with open(os.path.join(t.SOURCE_ROOT, "schema", "srcfind.schema.json")) as stream:
             known = json.load(stream)["$defs"]["source"]["properties"]
         names = [first.split()[0] for first, *_ in found]
         skies = re.compile(r"(E_)?([GES]?LON|[GES]?LAT)(_max)?")
-        others = {"Beam_Maj", "Beam_Min", "Beam_PA", "Frequency", "Image"}
+        others = [first.split()[0] for first, *_ in chosen]
+        self.assertEqual(others[:5], ["Beam_Maj", "Beam_Min", "Beam_PA", "Frequency", "Image"])
+        with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1"), encoding="utf-8") as stream:
+            manual = stream.read().partition("Ss Columns of other programs")[2]
+        for name in others:
+            self.assertRegex(manual, r"\b%s\b" % name)
         of_merged = {"Image", "Date_obs", "Plane", "Frequency"}
         wanted = {name for name in known if not skies.fullmatch(name)} - of_merged - {"Gaus_id"}
-        self.assertEqual(set(names), wanted | others)
+        self.assertEqual(set(names), wanted)
         rows = {name: " ".join(" ".join(texts).split()) for name, (_, *texts) in zip(names, found)}
         for name, words in (("RA", "deg "), ("Peak_flux", "map unit "), ("Total_flux", "Jy ")):
             self.assertTrue(rows[name].startswith(words), rows[name])
@@ -257,9 +263,10 @@ class Help(t.Case):
         )
         of_search = [name for name in names if "--at:" not in rows[name]]
         of_search = [name for name in of_search if not re.search("--(at|measure)", rows[name])]
-        options = ["-q", "--scales", "--columns", ",".join(of_search)]
-        header = t.run(SAMPLE, *options, check=True).stdout.split("\n")[0]
-        self.assertEqual(header.split(","), of_search)
+        for some in (of_search, others):
+            options = ["-q", "--scales", "--columns", ",".join(some)]
+            header = t.run(SAMPLE, *options, check=True).stdout.split("\n")[0]
+            self.assertEqual(header.split(","), some)
         lists = [first for first, _ in items(lines[at:])]
         folder = os.listdir(os.path.join(t.SOURCE_ROOT, "columns"))
         self.assertEqual(sorted(lists), sorted("@" + name for name in folder))
