@@ -257,6 +257,8 @@ struct srcfind_source {
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
     double reference_frequency;              /* Hz */
     double reference_flux;                   /* Jy */
+    /* The highest pixel, less the background; NaN where the row has no pixels. In no column. */
+    double pixel_peak;
     double scale_background; /* of a row of a scale: below it, in map units. In no column. */
 };
 
@@ -286,6 +288,12 @@ srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
  * first call; one thread at a time may make it. NULL without a fit, or where memory ran out. */
 SRCFIND_API const struct srcfind_catalogue *
 srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
+
+/* The islands of a catalogue that is not one of the option at: a catalogue of the same image with a
+ * row for each island that has sources; srcfind(1) describes its columns. As for the table of
+ * planes below, rows are read by columns. NULL with the option at, or where memory ran out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_islands(struct srcfind_catalogue *catalogue);
 
 /* What the sources have in each plane of the images of the option measure-in: a catalogue of the
  * same image with a row for each source and plane, source by source; srcfind(1) describes its

@@ -248,6 +248,7 @@ _PICKLED = (
     "notes",
     "run",
     "gaussians",
+    "islands",
     "planes",
     "completeness",
     "reliability",
@@ -287,6 +288,17 @@ class Catalogue:
         return self._rows(rows)
 
     @cached_property
+    def islands(self) -> Catalogue | None:
+        """The islands of the sources: a catalogue with a row for each island, whose Isl_id the
+        sources have. None with at.
+
+        >>> find(image).islands.array["N_sources"]
+        array([1])
+        """
+        rows = lib.srcfind_catalogue_islands(self._catalogue)
+        return self._rows(rows) if rows else None
+
+    @cached_property
     def planes(self) -> Catalogue | None:
         """Fluxes in the planes of the images of measure_in: a row for each source and plane, source
         by source. None without measure_in.
@@ -323,6 +335,7 @@ class Catalogue:
             _version=self._version,
             options=self.options,
             gaussians=None,
+            islands=None,
             planes=None,
             completeness=None,
             reliability=None,
@@ -361,6 +374,8 @@ class Catalogue:
         row = (
             "Gaussian"
             if "Gaus_id" in names
+            else "island"
+            if "N_sources" in names
             else "row of a plane"
             if "Plane" in names
             else "bin of sources"

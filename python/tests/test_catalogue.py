@@ -209,10 +209,12 @@ def test_gaussians(path):
         del found
         assert gaussians.table.colnames == expected.colnames
         for name in expected.colnames:
+            is_real = gaussians.array[name].dtype.kind == "f"
+            cells = getattr(expected[name], "value", expected[name])
             assert np.array_equal(
                 gaussians.array[name],
-                np.asarray(expected[name]),
-                equal_nan=gaussians.array[name].dtype.kind == "f",
+                np.ma.filled(cells, np.nan) if is_real else np.asarray(cells),
+                equal_nan=is_real,
             )
         assert np.array_equal(copy.gaussians.array["Total_flux"], gaussians.array["Total_flux"])
         sums = {
@@ -517,6 +519,22 @@ def test_completeness(path):
         found.completeness.write(path("c.reg"))
 
 
+def test_islands(path):
+    """Those of --save islands_table; sources of --at have none."""
+    t.run(SAMPLE, "-q", "--fit", "--save", "islands_table", "-o", path("c.ecsv"), check=True)
+    found = srcfind.find(SAMPLE, fit=True)
+    expected = QTable.read(path("c.islands_table.ecsv"), format="ascii.ecsv")
+    table = found.islands
+    assert f"{len(expected)} islands in" in repr(table) and len(table) == len(expected) > 5
+    assert table.table.colnames == expected.colnames
+    for name in ("Isl_id", "N_sources", "N_pix", "Xpeak", "Peak_flux"):
+        assert np.array_equal(table.array[name], getattr(expected[name], "value", expected[name]))
+    assert set(table.array["Isl_id"]) == set(found.array["Isl_id"]) and table.islands is None
+    assert srcfind.find(SAMPLE, at=path("c.ecsv")).islands is None
+    with pytest.raises(srcfind.OptionError, match="rows of islands cannot be written as reg"):
+        table.write(path("c.reg"))
+
+
 def test_pickle_of_tables(path):
     """The tables of Gaussians, planes and bins come back with their catalogue, or alone; they have
     no maps either."""
@@ -524,7 +542,7 @@ def test_pickle_of_tables(path):
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         back = pickle.loads(pickle.dumps(found, protocol))
         assert_same_table(back, found)
-        for name in ("gaussians", "planes", "completeness", "reliability"):
+        for name in ("gaussians", "islands", "planes", "completeness", "reliability"):
             expected = getattr(found, name)
             for table in (getattr(back, name), pickle.loads(pickle.dumps(expected, protocol))):
                 assert_same_table(table, expected)

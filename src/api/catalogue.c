@@ -43,6 +43,10 @@ const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catal
     return options_fit(o) && !*o->at ? catalogue_table(catalogue, TABLE_OF_GAUSSIANS) : NULL;
 }
 
+const struct srcfind_catalogue *srcfind_catalogue_islands(struct srcfind_catalogue *catalogue) {
+    return *catalogue->table.of->options.at ? NULL : catalogue_table(catalogue, TABLE_OF_ISLANDS);
+}
+
 const struct srcfind_catalogue *
 srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue) {
     return catalogue->table.of->options.completeness > 0
@@ -179,7 +183,10 @@ static const struct writer *find_writer(enum table_kind kind, const char *format
         error_set(error, SRCFIND_ERROR_OPTIONS,
                   "format: rows of %s cannot be written as %s: choose csv, ecsv, json, votable or "
                   "fits",
-                  kind == TABLE_OF_PLANES ? "planes" : "bins", writer->format.name);
+                  kind == TABLE_OF_PLANES    ? "planes"
+                  : kind == TABLE_OF_ISLANDS ? "islands"
+                                             : "bins",
+                  writer->format.name);
     return NULL;
 }
 

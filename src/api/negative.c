@@ -37,7 +37,8 @@ static void negate(struct negated *n, struct view *view) {
 static void turn_back(struct srcfind_source *row) {
     double *const values[] = {&row->isl_total_flux, &row->total_flux,       &row->peak_flux,
                               &row->pixel_sum,      &row->isl_mean,         &row->snr,
-                              &row->pix_snr,        &row->scale_background, &row->resid_isl_mean};
+                              &row->pix_snr,        &row->scale_background, &row->resid_isl_mean,
+                              &row->pixel_peak};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         *values[i] = 0 - *values[i];
     row->flags |= SRCFIND_FLAG_NEGATIVE;

@@ -16,7 +16,7 @@ enum { NOT_GIVEN = -1 };
 
 /* What --save names. */
 struct saved {
-    bool maps[MAPS], gaussians;
+    bool maps[MAPS], tables[TABLES]; /* of tables: those of Gaussians and of islands */
 };
 
 struct cli {

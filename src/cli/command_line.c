@@ -110,15 +110,18 @@ static bool add_saved(struct saved *saved, const char *word, size_t length) {
             return true;
         }
     }
-    if (!is_name(table_products[TABLE_GAUSSIANS].name, word, length))
-        return false;
-    saved->gaussians = true;
-    return true;
+    for (enum table_id table = TABLE_GAUSSIANS; table <= TABLE_ISLANDS; table++) {
+        if (is_name(table_products[table].name, word, length)) {
+            saved->tables[table] = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool cli_set_saved(struct cli *cli, const struct entry *entry, const char *text) {
     struct saved *saved = member_of(cli, entry);
-    *saved = (struct saved){.gaussians = false};
+    *saved = (struct saved){.maps = {false}};
     if (asks_for_help(cli, text, HELP_MAPS))
         return true;
     for (;; text++) {
@@ -177,7 +180,7 @@ static const struct {
     [FORMAT] = {NULL, cli_set_format},
     [COLUMNS] = {"a list of columns", cli_set_columns},
     [SAVED] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
-               "picture, gaussians",
+               "picture, gaussians, islands_table",
                cli_set_saved},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
@@ -430,8 +433,10 @@ static bool maps_are_possible(const struct cli *cli) {
         if (cli->save.maps[map] && !map_is_possible(map, cli->find, &error))
             return complain("--save: %s", error.text);
     const struct options *o = &cli->find->values;
-    if (cli->save.gaussians && (!options_fit(o) || *o->at))
+    if (cli->save.tables[TABLE_GAUSSIANS] && (!options_fit(o) || *o->at))
         return complain("--save: gaussians needs --fit%s", *o->at ? ", and no --at" : "");
+    if (cli->save.tables[TABLE_ISLANDS] && *o->at)
+        return complain("--save: islands_table: with --at there are no islands");
     return true;
 }
 

@@ -56,6 +56,7 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
     fnv_add(&hash, targets->columns ? targets->columns : "");
     for (enum map map = 0; map < MAPS; map++)
         add_number(&hash, cli->save.maps[map]);
-    add_number(&hash, cli->save.gaussians);
+    add_number(&hash, cli->save.tables[TABLE_GAUSSIANS]);
+    add_number(&hash, cli->save.tables[TABLE_ISLANDS]);
     snprintf(text, DIGEST_TEXT, "%016llx", (unsigned long long)hash);
 }

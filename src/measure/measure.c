@@ -175,6 +175,7 @@ static void measure_island(const struct island *island, const struct peak_noise 
     row->isl_rms = l->noise.rms;
     row->isl_mean = l->base;
     row->peak_flux = (double)island->peak - l->base;
+    row->pixel_peak = row->peak_flux;
     row->e_peak_flux = l->noise.rms;
     row->snr = row->peak_flux / l->noise.rms;
     const bool is_there = is_source(island, &m);

@@ -60,8 +60,8 @@ void scale_row(const struct setting *s, struct srcfind_source *row, struct pixel
     row->peak_flux = peak_of(s, row->total_flux, &shape->second);
     row->e_peak_flux = row->e_total_flux * (row->peak_flux / row->total_flux);
     row->scale_background = row->isl_mean;
-    double *const per_beam[] = {&row->isl_rms, &row->isl_mean, &row->resid_isl_rms,
-                                &row->resid_isl_mean, &row->pixel_sum};
+    double *const per_beam[] = {&row->isl_rms,        &row->isl_mean,  &row->resid_isl_rms,
+                                &row->resid_isl_mean, &row->pixel_sum, &row->pixel_peak};
     for (size_t i = 0; i < sizeof per_beam / sizeof *per_beam; i++)
         *per_beam[i] *= s->per_beam;
 }

@@ -71,7 +71,7 @@ struct srcfind_source setting_empty_row(int64_t id) {
                              &row.pix_snr,     &row.e_total_shape,
                              &row.hole,        &row.resid_isl_mean,
                              &row.chi2,        &row.dof,
-                             &row.chi2_sum};
+                             &row.chi2_sum,    &row.pixel_peak};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = NAN;
     return row;
@@ -91,5 +91,5 @@ void setting_empty_pixels(struct srcfind_source *row) {
                               &row->y_max,    &row->x_peak, &row->y_peak};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = SRCFIND_EMPTY;
-    row->pixel_sum = NAN;
+    row->pixel_sum = row->pixel_peak = NAN;
 }

@@ -86,6 +86,7 @@ def check_json(text):
             (rows,) = {
                 "sources",
                 "gaussians",
+                "islands",
                 "planes",
                 "completeness_bins",
                 "reliability_bins",

@@ -119,7 +119,7 @@ class Memory(t.Case):
         image[5::8, 5::8] = 50
         path = self.write("many.fits", image, t.sky_header())
         # several threads take more where one is ahead of the others
-        for most, threads in (139, "1"), (151, "4"):
+        for most, threads in (148, "1"), (160, "4"):
             self.assertLess(
                 self.peak(path, "--cpu", "--threads", threads, "--threshold", "10", "-o", output),
                 most << 20,

@@ -215,6 +215,7 @@ def read_catalogue(path: Path) -> CatalogueFile:
     members = _read_json(path)
     for name, what in (
         ("gaussians", "Gaussians"),
+        ("islands", "islands"),
         ("planes", "planes"),
         ("completeness_bins", "completeness"),
         ("reliability_bins", "reliability"),
