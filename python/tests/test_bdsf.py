@@ -348,9 +348,10 @@ def test_islands(process):
         np.testing.assert_array_equal(~island.mask_active, inside[box])
         assert island.size_active == inside.sum() and inside[box].sum() == inside.sum()
         assert island.max_value == img.ch0_arr[inside].max()
-        np.testing.assert_allclose(
-            island.gresid_mean, residual[inside].mean(), rtol=1e-4, atol=1e-9
-        )
+        # but for the Gaussians of other islands
+        close = {"rtol": 0.05, "atol": 0.01 * img.raw_rms}
+        np.testing.assert_allclose(island.gresid_mean, residual[inside].mean(), **close)
+        np.testing.assert_allclose(island.gresid_rms, residual[inside].std(), **close)
         assert {source.island_id for source in island.sources} == {island.island_id}
 
 
@@ -445,7 +446,8 @@ def test_text(process, tmp_path):
         rows = [dict(zip(names, re.split(", +| +", line.strip()))) for line in lines[6:]]
         assert [int(row["Gaus_id"]) for row in rows] == [*range(img.ngaus)]
         found = img.catalogue.gaussians.array
-        for name in set(names) & set(found.dtype.names) - {"S_Code"}:
+        other = {"S_Code", "Resid_Isl_rms", "Resid_Isl_mean"}
+        for name in set(names) & set(found.dtype.names) - other:
             if not name.endswith("_id"):
                 values = [float(row[name]) for row in rows]
                 np.testing.assert_allclose(values, found[name], atol=1e-13)

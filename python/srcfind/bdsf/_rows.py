@@ -79,14 +79,20 @@ def levels(scales: NDArray[Any]) -> NDArray[Any]:
     return numbers
 
 
-def _common(
-    table: NDArray[Any], frame: Frame, residual_means: Mapping[int, float]
-) -> dict[str, Any]:
+def _residuals(table: NDArray[Any]) -> dict[str, list[float]]:
+    """What PyBDSF measures in the image minus the Gaussians, in which the background is."""
+    rms, mean = table["Resid_Isl_rms"], table["Resid_Isl_mean"]
+    return {
+        "gresid_rms": np.sqrt(np.maximum(rms**2 - mean**2, 0)).tolist(),
+        "gresid_mean": (mean + table["Isl_mean"]).tolist(),
+    }
+
+
+def _common(table: NDArray[Any], frame: Frame) -> dict[str, Any]:
     """The attributes that Gaussians and sources have in common."""
     scales = table["Scale"] if "Scale" in (table.dtype.names or ()) else np.zeros(len(table))
-    islands = table["Isl_id"] - 1
     return {
-        "island_id": islands.tolist(),
+        "island_id": (table["Isl_id"] - 1).tolist(),
         "source_id": (table["Source_id"] - 1).tolist(),
         "jlevel": levels(scales).tolist(),
         "code": table["S_Code"].tolist(),
@@ -94,8 +100,7 @@ def _common(
         "total_fluxE": table["E_Total_flux"].tolist(),
         "total_flux_isl": table["Isl_Total_flux"].tolist(),
         "total_flux_islE": table["E_Isl_Total_flux"].tolist(),
-        "gresid_rms": table["Resid_Isl_rms"].tolist(),
-        "gresid_mean": [residual_means.get(island, np.nan) for island in islands.tolist()],
+        **_residuals(table),
         **_with_errors("size_sky", table, _SHAPE),
         **_plane_shapes("size_sky", table, _SHAPE, frame),
         **_with_errors("deconv_size_sky", table, _DECONVOLVED),
@@ -108,13 +113,11 @@ def _records(kind: Any, columns: Mapping[str, list[Any]], n: int) -> list[Any]:
     return [kind(**{name: values[i] for name, values in columns.items()}) for i in range(n)]
 
 
-def make_gaussians(
-    table: NDArray[Any], frame: Frame, residual_means: Mapping[int, float]
-) -> list[Gaussian]:
+def make_gaussians(table: NDArray[Any], frame: Frame) -> list[Gaussian]:
     """The Gaussians of a catalogue, in its order. frame.sky names the columns of positions."""
     n = len(table)
     rms, mean = table["Isl_rms"].tolist(), table["Isl_mean"].tolist()
-    common = _common(table, frame, residual_means)
+    common = _common(table, frame)
     is_wide = [level > 0 for level in common["jlevel"]]
     return _records(
         Gaussian,
@@ -144,18 +147,13 @@ def _add_peaks(source: Source) -> None:
     source.ngaus = len(source.gaussians)
 
 
-def make_sources(
-    table: NDArray[Any],
-    frame: Frame,
-    gaussians: list[Gaussian],
-    residual_means: Mapping[int, float],
-) -> list[Source]:
+def make_sources(table: NDArray[Any], frame: Frame, gaussians: list[Gaussian]) -> list[Source]:
     """The sources of a catalogue, in its order, with their Gaussians."""
     peaks, errors = table["Peak_flux"].tolist(), table["E_Peak_flux"].tolist()
     sources: list[Source] = _records(
         Source,
         {
-            **_common(table, frame, residual_means),
+            **_common(table, frame),
             "peak_flux_max": peaks,
             "peak_flux_maxE": errors,
             "peak_flux_centroid": peaks,

@@ -313,40 +313,19 @@ class Image:
         return _with(table, S_Code=np.full(len(table), "S"))
 
     @cached_property
-    def _residual_means(self) -> dict[int, float]:
-        """The mean of the residual of each island in Jy/beam, by its number from 0. The background is
-        in it."""
-        islands = self._catalogue.segments.ravel()
-        inside = islands > 0
-        if not inside.any():
-            return {}
-        residual = self.resid_gaus_arr.T.ravel()[inside].astype(np.float64)
-        numbers, place = np.unique(islands[inside], return_inverse=True)
-        known = np.isfinite(residual)
-        sums = np.bincount(place[known], residual[known], len(numbers))
-        counts = np.bincount(place[known], minlength=len(numbers))
-        means = self._jansky * sums / np.maximum(counts, 1)
-        return dict(zip((numbers - 1).tolist(), means.tolist()))
-
-    @cached_property
     def gaussians(self) -> list[Gaussian]:
         """The Gaussians."""
         rows = self._catalogue.gaussians
-        is_forced = rows is None  # amplitudes at given positions: a Gaussian a row
-        gaussians = make_gaussians(
-            self._table if rows is None else self._rows(rows),
-            self.frame,
-            {} if is_forced else self._residual_means,
-        )
+        # amplitudes at given positions: a Gaussian a row
+        table = self._table if rows is None else self._rows(rows)
+        gaussians = make_gaussians(table, self.frame)
         self._add_spectra(gaussians)
         return gaussians
 
     @cached_property
     def sources(self) -> list[Source]:
         """The sources, which have one or several Gaussians."""
-        is_forced = self._catalogue.gaussians is None
-        means = {} if is_forced else self._residual_means
-        sources = make_sources(self._table, self.frame, self.gaussians, means)
+        sources = make_sources(self._table, self.frame, self.gaussians)
         self._add_spectra(sources)
         return sources
 
