@@ -68,6 +68,12 @@ def points(header, places):
 # --- options ---
 
 
+def test_page_of_options():
+    """The page has the table that --options prints."""
+    with open(os.path.join(ROOT, "docs", "bdsf-options.md"), encoding="utf-8") as stream:
+        assert stream.read().endswith("prints this table:\n\n" + _options.table() + "\n")
+
+
 def test_the_search(process):
     """The options are those of PyBDSF: 8-connected islands of 6 pixels or more."""
     img, found = process(), srcfind.find(SAMPLE, **SEARCH)
