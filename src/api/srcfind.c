@@ -18,6 +18,7 @@
 #endif
 
 #include <cjson/cJSON.h>
+#include <expat.h>
 #include <libdeflate.h>
 #include <wcslib/wcs.h>
 #include <zlib.h>
@@ -309,17 +310,19 @@ static void format_versions(void) {
     struct error ignored;
     char cuda[96], number[FORMAT_TEXT];
     const struct cfitsio *cfitsio = cfitsio_load(&ignored);
+    const XML_Expat_Version expat = XML_ExpatVersionInfo();
     gpu_versions(cuda, sizeof cuda);
     if (cfitsio)
         cfitsio->ffvers(&cfitsio_version);
     snprintf(number, sizeof number, "%.4g", (double)cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
-             "CFITSIO %s%s, WCSLIB %s, cJSON %s, zlib %s, libdeflate %s, %s, %s\n"
+             "CFITSIO %s%s, WCSLIB %s, cJSON %s, zlib %s, libdeflate %s, expat %d.%d.%d, %s, %s\n"
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, format_point(number), cfitsio ? "" : " (not found)",
              wcslib_version(wcslib), cJSON_Version(), zlibVersion(), LIBDEFLATE_VERSION_STRING,
-             picture_library(), c_library(), cpu_variant_choose()->name, cuda);
+             expat.major, expat.minor, expat.micro, picture_library(), c_library(),
+             cpu_variant_choose()->name, cuda);
 }
 
 const char *srcfind_versions(void) {

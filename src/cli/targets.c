@@ -459,14 +459,14 @@ static int choose_format(const struct cli *cli, struct targets *t) {
 
 /* Catalogues of images that are skipped are read back, if they are to be merged. */
 static int check_format_is_read(const struct cli *cli, const struct targets *t) {
-    static const char *const read[] = {"csv", "ecsv", "json", "fits"};
+    static const char *const read[] = {"csv", "ecsv", "json", "fits", "votable"};
     if (!cli->merge || !cli->skip_existing || !cli->output)
         return EXIT_OK;
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (strcmp(t->format->name, read[i]) == 0)
             return EXIT_OK;
     return messages_usage("--merge with --skip-existing reads the catalogues that are there, and "
-                          "--format %s is only written: choose csv, ecsv, json or fits",
+                          "--format %s is only written: choose csv, ecsv, json, fits or votable",
                           t->format->name);
 }
 

@@ -2,8 +2,8 @@
  *
  * 1. The file is read once for all images of a command (shared_table.c). Of a FITS file with
  *    several tables, the one whose columns suit the image best is read (positions_rank).
- * 2. Columns are chosen: those of the frame of the image, else those of J2000 in VizieR's names, if
- *    this is the frame of the image, else pixels.
+ * 2. Columns are chosen: those of the frame of the image, else those of J2000 in the names of other
+ *    programs, if this is the frame of the image, else pixels.
  * 3. Units must be degrees or pixels, texts must be numbers, and latitudes at most 90 degrees.
  * 4. Ids and, with a fit, shapes are taken (position_ids.c, position_shapes.c).
  *
@@ -37,11 +37,14 @@ static struct pair find_frame(const struct table_file *table, const struct frame
     return find_pair(table, frame->columns[SKY_LON], frame->columns[SKY_LAT]);
 }
 
-/* --- columns of VizieR --- */
+/* --- columns of other programs --- */
 
-/* Columns of ICRS or FK5 of J2000, in degrees or, in some tables, in hours. VizieR writes the
- * underscore for positions that it computed. */
-static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"}, {"_RAJ2000", "_DEJ2000"}};
+/* Columns of ICRS or FK5 of J2000, in degrees or, in some tables, in hours: those of VizieR, which
+ * writes the underscore for positions that it computed, then of NED and Selavy. */
+static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"},         {"_RAJ2000", "_DEJ2000"},
+                                       {"RA_ICRS", "DE_ICRS"},         {"RAdeg", "DEdeg"},
+                                       {"RA_deg", "DEC_deg"},          {"RA(deg)", "DEC(deg)"},
+                                       {"ra_deg_cont", "dec_deg_cont"}};
 enum { PAIRS = sizeof j2000 / sizeof *j2000 };
 
 static bool is_j2000_name(const char *name) {
@@ -156,10 +159,14 @@ static struct pair find_sky(const struct table_file *table, const char *lon_name
     return pair;
 }
 
+/* Catalogues of others may be of ICRS where the image has FK5 of J2000, or the other way round. */
 static enum srcfind_status check_frame(const char *path, const struct table_file *table,
-                                       const char *frame, struct error *error) {
+                                       const struct image_sky *sky, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    if (!*table->image.frame || !*frame || ascii_same(table->image.frame, frame))
+    const char *frame = sky->frame;
+    const bool are_j2000 = !table->options && sky->is_j2000 &&
+                           frame_is_j2000(table->image.frame, table->image.equinox);
+    if (!*table->image.frame || !*frame || ascii_same(table->image.frame, frame) || are_j2000)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: its frame is %s, that of the image %s: convert the positions, since they "
@@ -174,7 +181,7 @@ static enum srcfind_status choose_columns(const char *path, const struct table_f
     *pair = *sky->lon ? find_sky(table, sky->lon, sky->lat) : (struct pair){0};
     *celestial = true;
     if (pair->x)
-        return check_frame(path, table, sky->frame, error);
+        return check_frame(path, table, sky, error);
     const struct pair of_j2000 = find_j2000(table);
     if (sky->is_j2000 && of_j2000.x) {
         *pair = of_j2000;

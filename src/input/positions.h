@@ -25,8 +25,8 @@ int positions_rank(const struct table_file *table, const struct table_wish *wish
 
 /* Reads the columns of the coordinates of an image, in letters of any case: RA and DEC, GLON and
  * GLAT, ELON and ELAT, SLON and SLAT, else LON and LAT, which also serve for all of these but RA
- * and DEC. Without such columns it reads RAJ2000 and DEJ2000, or _RAJ2000 and _DEJ2000, in degrees,
- * for RA and DEC of ICRS or FK5 of J2000; else Xposn and Yposn. frame, equinox, lon_name and
+ * and DEC. Without such columns it reads RAJ2000 and DEJ2000, or other names of positions in degrees
+ * (positions.c), for RA and DEC of ICRS or FK5 of J2000; else Xposn and Yposn. frame, equinox, lon_name and
  * lat_name: of the image (struct srcfind_image), "" without sky coordinates. with_shapes: columns
  * of shapes are read, too (position_shapes.h). Errors: the file says that its frame is another one,
  * a unit is neither degrees nor pixels, or a text is no number. `shared` must have been made with

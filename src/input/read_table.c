@@ -12,20 +12,25 @@
 
 static const struct format {
     const char *suffix, *packed;
-    /* NULL: FITS, whose files may have several tables */
     enum srcfind_status (*read)(const char *path, struct table_file *table, struct error *error);
+    /* in place of `read`, where files may have several tables */
+    enum srcfind_status (*choose)(const char *path, const struct table_wish *wish,
+                                  struct table_file *table, struct error *error);
     enum srcfind_status (*read_blocks)(const char *path, const struct table_sink *sink,
                                        struct table_file *table, bool *done,
                                        struct error *error); /* NULL: as a whole */
 } formats[] = {
-    {".csv", ".csv.gz", csv_table_read, csv_table_read_blocks},
-    {".ecsv", ".ecsv.gz", ecsv_table_read, ecsv_table_read_blocks},
-    {".json", ".json.gz", json_table_read, NULL},
-    {".fits", ".fits.gz", NULL, fits_table_read_blocks},
-    {".fit", ".fit.gz", NULL, fits_table_read_blocks},
-    {".tsv", ".tsv.gz", csv_table_read, csv_table_read_blocks},
-    {".tab", ".tab.gz", csv_table_read, csv_table_read_blocks},
-    {".txt", ".txt.gz", csv_table_read, csv_table_read_blocks},
+    {".csv", ".csv.gz", csv_table_read, NULL, csv_table_read_blocks},
+    {".ecsv", ".ecsv.gz", ecsv_table_read, NULL, ecsv_table_read_blocks},
+    {".json", ".json.gz", json_table_read, NULL, NULL},
+    {".fits", ".fits.gz", NULL, fits_table_read, fits_table_read_blocks},
+    {".fit", ".fit.gz", NULL, fits_table_read, fits_table_read_blocks},
+    {".vot", ".vot.gz", NULL, votable_table_read, NULL},
+    {".votable", ".votable.gz", NULL, votable_table_read, NULL},
+    {".xml", ".xml.gz", NULL, votable_table_read, NULL},
+    {".tsv", ".tsv.gz", csv_table_read, NULL, csv_table_read_blocks},
+    {".tab", ".tab.gz", csv_table_read, NULL, csv_table_read_blocks},
+    {".txt", ".txt.gz", csv_table_read, NULL, csv_table_read_blocks},
 };
 
 /* Whether more than half of the columns have a number for a name. */
@@ -84,9 +89,10 @@ static enum srcfind_status find_format(const char *path, struct table_file *tabl
     }
     return error_set(
         error, SRCFIND_ERROR_INPUT,
-        "%s: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
-        "text from .tsv, .tab and .txt, each also with .gz: save it as one of these, or "
-        "rename it if it is a table of text",
+        "%s: catalogues are read from .csv, .ecsv, .json, .fits and .vot (.votable, .xml), and "
+        "tables "
+        "of text from .tsv, .tab and .txt, each also with .gz: save it as one of these, or rename "
+        "it if it is a table of text",
         path);
 }
 
@@ -96,7 +102,7 @@ enum srcfind_status read_table(const char *path, const struct table_wish *wish,
     enum srcfind_status status = find_format(path, table, &format, error);
     if (status == SRCFIND_OK) {
         status = format->read ? format->read(path, table, error)
-                              : fits_table_read(path, wish, table, error);
+                              : format->choose(path, wish, table, error);
         frame_spell(table->image.frame);
     }
     table->n_rows_most = table->n_rows;

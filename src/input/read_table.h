@@ -1,6 +1,6 @@
 /* Reads the table of a file. Formats are CSV, also with tabs, semicolons, `|` or blanks in place of
- * commas, ECSV (astropy's), JSON (of srcfind alone) and FITS (binary and ASCII tables); all may be
- * gzipped. The file is not trusted. */
+ * commas, ECSV (astropy's), JSON (of srcfind alone), FITS (binary and ASCII tables) and VOTable;
+ * all may be gzipped. The file is not trusted. */
 #ifndef READ_TABLE_H
 #define READ_TABLE_H
 

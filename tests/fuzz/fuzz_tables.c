@@ -20,10 +20,10 @@ static void remove_directory(void) {
 }
 
 static void write_file(const uint8_t *data, size_t size) {
-    static const char *const suffixes[] = {".csv", ".ecsv", ".json", ".fits"};
+    static const char *const suffixes[] = {".csv", ".ecsv", ".json", ".fits", ".vot"};
     if (!*path && (!temporary_directory(directory) || atexit(remove_directory) != 0))
         abort();
-    snprintf(path, sizeof path, "%s/a%s", directory, suffixes[data[0] % 4]);
+    snprintf(path, sizeof path, "%s/a%s", directory, suffixes[data[0] % 5]);
     FILE *stream = fopen(path, "wb");
     if (!stream || fwrite(data + 1, 1, size - 1, stream) != size - 1 || fclose(stream) != 0)
         abort();

@@ -207,17 +207,23 @@ def seeds_of_tables(directory):
     merged = json.replace(b'"image":', b'"images":[{"image":').replace(
         b'},"columns"', b'}}],"columns"'
     )
+    fields = (
+        b'<?xml version="1.0"?><VOTABLE version="1.4"><RESOURCE><COOSYS ID="f" system="ICRS"/><TABLE name="t">'
+        b'<PARAM name="image" value="a.fits"/><FIELD name="RA" datatype="double" unit="deg"/>'
+        b'<FIELD name="n" datatype="int"><VALUES null="-1"/></FIELD><FIELD name="DEC" datatype="char" arraysize="*"/><DATA>%s'
+        b"</DATA></TABLE></RESOURCE></VOTABLE>"
+    )
+    votables = [
+        fields % b"<TABLEDATA><TR><TD>1.5</TD><TD>2</TD><TD>-1e-05</TD></TR></TABLEDATA>",
+        fields
+        % b'<BINARY2><STREAM encoding="base64">AD/4AAAAAAAAAAAAAgAAAAQtMC41</STREAM></BINARY2>',
+    ]
     comments = b"# made by hand\n#\n# Source_id, RA\n 0, 1\n"
-    for i, content in enumerate(
-        (csv, comments, header + csv, block, json, merged, table, ascii_tables)
-    ):
-        write(directory, "tables", str(i), bytes([(0, 0, 1, 1, 2, 2, 3, 3)[i]]) + content)
-        write(
-            directory,
-            "tables",
-            str(i) + "-packed",
-            bytes([(0, 0, 1, 1, 2, 2, 3, 3)[i]]) + gzip.compress(content, mtime=0),
-        )
+    contents = (csv, comments, header + csv, block, json, merged, table, ascii_tables, *votables)
+    for i, content in enumerate(contents):
+        kind = bytes([i // 2])
+        write(directory, "tables", str(i), kind + content)
+        write(directory, "tables", str(i) + "-packed", kind + gzip.compress(content, mtime=0))
 
 
 def seeds_of_catalogues(directory):

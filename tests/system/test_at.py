@@ -1186,30 +1186,25 @@ class At(t.Case):
             for options in ([], ["--fit"]):
                 for name, image in (("one", self.image), ("two", other)):
                     self.text(image, at, *options, "-o", self.path("%s.%s" % (name, suffix)))
-                if suffix != "vot":
-                    with self.subTest(suffix, options=options):
-                        subprocess.run(
-                            [
-                                merge,
-                                *(self.path("%s.%s" % (name, suffix)) for name in ("one", "two")),
-                                "-q",
-                                "-o",
-                                self.path("merged.csv"),
-                            ],
-                            check=True,
-                        )
-                        with open(self.path("merged.csv")) as stream:
-                            merged = list(csv.DictReader(stream))
-                        self.assertEqual([row["Entry_id"] for row in merged], ids * 2)
-                        self.assertEqual(
-                            [int(row["Source_id"]) for row in merged], list(range(1, 7))
-                        )
-                        again = csv.DictReader(
-                            io.StringIO(self.text(self.image, self.path("one." + suffix), *options))
-                        )
-                        self.assertEqual([row["Entry_id"] for row in again], ids)
-                else:
-                    self.assertEqual(list(Table.read(self.path("one.vot"))["Entry_id"]), ids)
+                with self.subTest(suffix, options=options):
+                    subprocess.run(
+                        [
+                            merge,
+                            *(self.path("%s.%s" % (name, suffix)) for name in ("one", "two")),
+                            "-q",
+                            "-o",
+                            self.path("merged.csv"),
+                        ],
+                        check=True,
+                    )
+                    with open(self.path("merged.csv")) as stream:
+                        merged = list(csv.DictReader(stream))
+                    self.assertEqual([row["Entry_id"] for row in merged], ids * 2)
+                    self.assertEqual([int(row["Source_id"]) for row in merged], list(range(1, 7)))
+                    again = csv.DictReader(
+                        io.StringIO(self.text(self.image, self.path("one." + suffix), *options))
+                    )
+                    self.assertEqual([row["Entry_id"] for row in again], ids)
         t.run(
             self.image,
             other,
@@ -1237,7 +1232,7 @@ class At(t.Case):
         self.assertIn("those of --at", result.stderr)
 
     def test_no_entry(self):
-        for suffix in ("csv", "fits", "json", "ecsv"):
+        for suffix in ("csv", "fits", "json", "ecsv", "vot"):
             path = self.path("none." + suffix)
             t.run(self.image, "-q", "-n", "1000", "-o", path, check=True)
             self.assertEqual(self.rows(self.image, path), [])
@@ -1364,8 +1359,8 @@ class At(t.Case):
         )
 
     def test_columns_of_vizier(self):
-        """RAJ2000 and DEJ2000, or those that VizieR computed, are taken as RA and DEC are where the
-        image is of J2000, and the unit degrees."""
+        """The names of VizieR, NED and Selavy are taken as RA and DEC are where the image is of
+        J2000, and the unit degrees."""
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0, 60.5, 30.0], [5.0, 70.0, 80.25], 0)
         expected, far = self.text(self.image, self.catalogue(RA=ra, DEC=dec)), np.full(3, 12.5)
         texts = ["10 00 %02d" % i for i in range(3)]
@@ -1412,6 +1407,18 @@ class At(t.Case):
             table(("raj2000", ra), ("dej2000", dec), ("Xposn", far), ("Yposn", far), name="z.fits"),
             self.catalogue("v.csv", RAJ2000=ra, DEJ2000=dec),
             self.catalogue("w.csv", RAJ2000=texts, DEJ2000=texts, _RAJ2000=ra, _DEJ2000=dec),
+            *(
+                self.catalogue("%d.csv" % i, **{names[0]: ra, names[1]: dec})
+                for i, names in enumerate(
+                    (
+                        ("RA_ICRS", "DE_ICRS"),
+                        ("RAdeg", "DEdeg"),
+                        ("ra_deg", "dec_deg"),
+                        ("RA(deg)", "DEC(deg)"),
+                        ("ra_deg_cont", "dec_deg_cont"),
+                    )
+                )
+            ),
         ):
             with self.subTest(at):
                 self.assertEqual(self.text(self.image, at), expected)
@@ -2017,11 +2024,11 @@ class At(t.Case):
             stream.write("Xposn,Yposn\n1,2\n3\n")
         with open(self.path("p.dat"), "w") as stream:
             stream.write("Xposn,Yposn\n1,2\n")
-        t.run(self.image, "-q", "-o", self.path("c.vot"), check=True)
+        t.run(self.image, "-q", "-o", self.path("c.reg"), check=True)
         for name, words in (
             ("none.csv", "No such file"),
             ("p.dat", ".ecsv"),
-            ("c.vot", ".ecsv"),
+            ("c.reg", ".ecsv"),
             ("short.csv", "line 3"),
             ("", "a directory, not a file"),
         ):

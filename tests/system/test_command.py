@@ -805,6 +805,7 @@ class Manual(t.unittest.TestCase):
             "cJSON 1",
             "zlib 1",
             "libdeflate 1",
+            "expat 2",
             "backends: cpu",
             "CUDA",
         ):

@@ -1,11 +1,13 @@
 """Catalogues as the library reads them (tests/print_table.c): those that srcfind wrote come back to
 the bit, and those of other programs as astropy reads them."""
+import base64
 import csv
 import gzip
 import io
 import math
 import os
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -125,6 +127,9 @@ class Tables(t.Case):
                 ".fits",
                 ".fit",
                 ".FITS",
+                ".vot",
+                ".votable.gz",
+                ".xml",
             ):
                 output = self.path("c" + suffix)
                 arguments = [] if suffix != ".FITS" else ["-f", "fits"]
@@ -150,7 +155,7 @@ class Tables(t.Case):
             image = self.image(
                 "image%d.fits" % i, CTYPE1=lon, CTYPE2=lat, RADESYS=frame if i else None
             )
-            for suffix in (".ecsv", ".json", ".fits"):
+            for suffix in (".ecsv", ".json", ".fits", ".vot"):
                 output = self.path("c%d" % i + suffix)
                 self.assertEqual(t.run(image, "-q", "-o", output).returncode, 0)
                 self.assertEqual(read(output)[0]["frame"], frame)
@@ -614,11 +619,186 @@ class Tables(t.Case):
             self.assertEqual(columns["name"][1], '1, "x"')
             self.assertEqual(columns["digits"][7], 7 if suffix == ".csv" else "007")
 
+    # --- VOTable ---
+
+    def votable(self, name, content):
+        path = self.path(name)
+        with open(path, "w") as stream:
+            stream.write(
+                '<?xml version="1.0"?>\n<VOTABLE version="1.3"><RESOURCE>%s</RESOURCE></VOTABLE>'
+                % content
+            )
+        return path
+
+    def test_votables_of_others(self):
+        """Of astropy and STILTS, in each form of rows."""
+        table = self.sample()
+        first = self.path("in.vot")
+        paths = []
+        for form in ("tabledata", "binary", "binary2"):
+            paths.append(self.path(form + ".vot"))
+            written = table.copy()
+            if form != "tabledata":  # else astropy has no empty integer
+                written.remove_column("big")
+            written.write(paths[-1], format="votable", tabledata_format=form)
+        table.write(first, format="votable", tabledata_format="tabledata")
+        for form in ("votable-tabledata", "votable-binary-inline", "votable-binary2-inline"):
+            paths.append(self.path(form + ".xml"))
+            subprocess.run(
+                [
+                    "stilts",
+                    "tcopy",
+                    "ifmt=votable",
+                    "in=" + first,
+                    "out=" + paths[-1],
+                    "ofmt=" + form,
+                ],
+                check=True,
+                capture_output=True,
+                timeout=t.HANG,
+            )
+        for path in paths:
+            _, columns = read(path)
+            self.assertEqual("big" in columns, "/binary" not in path)
+            for name in columns:
+                self.assertEqual(columns[name], plain(table[name]), (path, name))
+
+    def test_fields_of_votables(self):
+        """Types; null, blanks and hidden cells; arrays are left out."""
+        path = self.votable(
+            "types.vot",
+            '<TABLE><FIELD name="b" datatype="boolean"/><FIELD name="bits" datatype="bit" arraysize="9"/>'
+            '<FIELD name="u" datatype="unsignedByte"/><FIELD name="s" datatype="short"><VALUES null="-7"/></FIELD>'
+            '<FIELD ID="f" datatype="float"/><FIELD name="two" datatype="double" arraysize="2"/>'
+            '<FIELD name="c" datatype="unicodeChar" arraysize="*"/><FIELD name="z" datatype="floatComplex"/>'
+            "<DATA><TABLEDATA>"
+            "<TR><TD>T</TD><TD>111111111</TD><TD> 200 </TD><TD>-7</TD><TD>NaN</TD><TD>1 2</TD><TD>a &lt; \u00e4</TD><TD>1 2</TD></TR>"
+            "<TR><TD>false</TD><TD/><TD></TD><TD>7</TD><TD>-1e-5</TD><TD/><TD><![CDATA[&]]></TD><TD/></TR>"
+            "</TABLEDATA></DATA></TABLE>",
+        )
+        _, columns = read(path)
+        self.assertEqual(
+            columns,
+            {
+                "b": [1, 0],
+                "u": [200, None],
+                "s": [None, 7],
+                "f": [None, -1e-5],
+                "c": ["a < \u00e4", "&"],
+            },
+        )
+
+    def test_rows_of_bytes(self):
+        """Cells of any length, null, and a row that is broken in the middle of a digit."""
+        fields = (
+            '<TABLE><FIELD name="t" datatype="char" arraysize="*"/><FIELD name="w" datatype="unicodeChar" arraysize="3"/>'
+            '<FIELD name="n" datatype="int"><VALUES null="5"/></FIELD><DATA><BINARY><STREAM encoding="base64">%s</STREAM></BINARY>'
+            "</DATA></TABLE>"
+        )
+        row = struct.pack(">i", 4) + b"abc " + "\u00e4b\0".encode("utf-16-be")
+        rows = row + struct.pack(">i", 5) + row.replace(b"abc ", b"0123") + struct.pack(">i", -6)
+        digits = base64.b64encode(rows).decode()
+        _, columns = read(self.votable("b.vot", fields % (digits[:7] + "\n " + digits[7:])))
+        self.assertEqual(columns, {"t": ["abc", "0123"], "w": ["\u00e4b"] * 2, "n": [None, -6]})
+        half = base64.b64encode(rows[:-1]).decode()
+        self.assertIn(
+            "the STREAM ends within row 2", error_of(self.votable("h.vot", fields % half))
+        )
+        negative = base64.b64encode(struct.pack(">i", -1) + rows).decode()
+        self.assertIn("row 1 is no row", error_of(self.votable("n.vot", fields % negative)))
+        self.assertIn("not base64", error_of(self.votable("d.vot", fields % "AA*A")))
+
+    def test_which_table_of_votables(self):
+        """That of the best columns; of these the first one with rows."""
+        table = '<TABLE name="%s"><FIELD name="%s" datatype="double"/><FIELD name="%s" datatype="double"/>%s</TABLE>'
+        rows = "<DATA><TABLEDATA><TR><TD>%g</TD><TD>%g</TD></TR></TABLEDATA></DATA>"
+        content = "".join(
+            (
+                table % ("none", "a", "b", rows % (1, 2)),
+                table % ("empty", "RA", "DEC", ""),
+                table % ("galactic", "GLON", "GLAT", rows % (3, 4)),
+                table % ("own", "RA", "DEC", rows % (5, 6)),
+                table % ("late", "RA", "DEC", rows % (7, 8)),
+            )
+        )
+        path = self.votable("many.vot", content)
+        self.assertEqual(positions(path), ("sky", [(1, 5, 6)]))
+        self.assertEqual(positions(path, "GALACTIC", "GLON", "GLAT"), ("sky", [(1, 3, 4)]))
+        path = self.votable("others.vot", content.replace("GLON", "x").replace("RA", "y"))
+        self.assertIn(
+            "in any of its tables (table 1 (none), table 2 (empty), table 3 (galactic), table 4 (own), table 5 (late))",
+            error_of(path, "ICRS", "RA", "DEC"),
+        )
+
+    def test_frames_of_votables(self):
+        """That of the only COOSYS; ICRS and FK5 of J2000 are taken for each other."""
+        table = (
+            '<TABLE><FIELD name="RA" datatype="double"/><FIELD name="DEC" datatype="double"/>'
+            "<DATA><TABLEDATA><TR><TD>1</TD><TD>2</TD></TR></TABLEDATA></DATA></TABLE>"
+        )
+        j2000 = '<COOSYS ID="a" system="eq_FK5" equinox="J2000"/>'
+        b1950 = '<COOSYS ID="b" system="eq_FK4" equinox="B1950"/>'
+        for name, systems in (("one", j2000), ("both", j2000 + b1950)):
+            path = self.votable(name + ".vot", systems + table)
+            self.assertEqual(positions(path, "ICRS", "RA", "DEC"), ("sky", [(1, 1, 2)]))
+        path = self.votable("old.vot", b1950 + table)
+        self.assertIn(
+            "its frame is FK4, that of the image ICRS", error_of(path, "ICRS", "RA", "DEC")
+        )
+        self.assertEqual(positions(path, "FK4", "RA", "DEC"), ("sky", [(1, 1, 2)]))
+
+    def test_bad_votables(self):
+        field = '<TABLE><FIELD name="RA" datatype="double"/>%s</TABLE>'
+        rows = field % "<DATA><TABLEDATA>%s</TABLEDATA></DATA>"
+        for content, words in (
+            ("<TABLE/>", "no TABLE has a field"),
+            (field.replace("double", "real") % "", "no valid datatype and arraysize"),
+            (
+                field.replace("double", 'double" arraysize="2x') % "",
+                "no valid datatype and arraysize",
+            ),
+            (rows % "<TR><TD>1</TD><TD>2</TD></TR>", "row 1 has more cells"),
+            (rows % "<TR><TD>1</TD></TR><TR/>", "row 2 has 0 cells, and there are 1 fields"),
+            (rows % "<TR><TD>1 2</TD></TR>", "a cell of RA in row 1 is no number"),
+            (
+                field.replace("double", "int")
+                % "<DATA><TABLEDATA><TR><TD>1.5</TD></TR></TABLEDATA></DATA>",
+                "a cell of RA in row 1 is no whole number",
+            ),
+            (field % '<DATA><BINARY><STREAM href="a.bin"/></BINARY></DATA>', "in another file"),
+            (
+                field % '<DATA><BINARY><STREAM encoding="gzip"/></BINARY></DATA>',
+                "encoded as `gzip`",
+            ),
+            (field % "<DATA><FITS/></DATA>", "save the table as FITS"),
+            (field % "<TABLE/>", "a TABLE is in another one"),
+            (rows % "<TR><TD>1</TR>", "no valid XML"),
+            (rows % "<TR><TD>&x;</TD></TR>", "no valid XML"),
+            (rows % ("<TR><TD>%s</TD></TR>" % ("1" * (2 << 20))), "a cell is too long"),
+        ):
+            error = error_of(self.votable("bad.vot", content))
+            self.assertIn(words, error, content[:200])
+            self.assertRegex(error, r"bad\.vot: (line 2: |no TABLE)")
+        for content, words in (
+            ("", "the file ends in line 1"),
+            ("<VOTABLE><RESOURCE><TABLE>", "is it truncated"),
+            ("<svg/>", "this is no VOTable: its XML begins with the element svg"),
+            ("RA,DEC\n1,2\n", "no valid XML"),
+            (
+                '<!DOCTYPE VOTABLE [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><VOTABLE>&b;</VOTABLE>',
+                "entities are not read",
+            ),
+        ):
+            path = self.path("bad.vot")
+            with open(path, "w") as stream:
+                stream.write(content)
+            self.assertIn(words, error_of(path))
+
     def test_positions(self):
         table = self.sample()["Source_id", "RA", "DEC"]
-        for suffix in (".csv", ".ecsv", ".fits"):
+        for suffix in (".csv", ".ecsv", ".fits", ".vot"):
             path = self.path("p" + suffix)
-            table.write(path)
+            table.write(path, format="votable" if suffix == ".vot" else None)
             kind, rows = positions(path)
             self.assertEqual(kind, "sky")
             self.assertEqual(rows, list(zip(table["Source_id"], table["RA"], table["DEC"])))

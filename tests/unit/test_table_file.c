@@ -406,9 +406,9 @@ static void bad_json(void **state) {
 static void files(void **state) {
     (void)state;
     assert_fails(path_of("none.csv"), "No such file");
-    assert_text_fails("a.vot", "",
-                      "a.vot: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
-                      "text from .tsv, .tab and .txt");
+    assert_text_fails("a.reg", "",
+                      "a.reg: catalogues are read from .csv, .ecsv, .json, .fits and .vot "
+                      "(.votable, .xml), and tables of text from .tsv, .tab and .txt");
     assert_text_fails("a.dat", "RA DEC\n1 2\n", "or rename it if it is a table of text");
     assert_text_fails("a", "", "catalogues are read from");
     assert_text_fails("a.fits", "a,b\n", "not a FITS file");
@@ -800,7 +800,7 @@ static int make_directory(void **state) {
 }
 
 static int remove_directory(void **state) {
-    static const char *const names[] = {"a.csv", "a.CSV",  "a.ecsv", "a.json",   "a.vot",
+    static const char *const names[] = {"a.csv", "a.CSV",  "a.ecsv", "a.json",   "a.reg",
                                         "a",     "a.fits", "f.csv",  "a.csv.gz", "b.csv.GZ",
                                         "a.tsv", "a.tab",  "a.txt",  "a.dat"};
     (void)state;

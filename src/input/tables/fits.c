@@ -157,8 +157,9 @@ static enum srcfind_status choose_table(struct fits *f, const struct table_wish 
     if (status != SRCFIND_OK || f->hdu.number == number)
         return status;
     hdu_clear(&f->hdu);
-    while (status == SRCFIND_OK && found && f->hdu.number < number)
+    do /* once at least: a damaged file may have its table in HDU 0 */
         status = next_table(f, &found, error);
+    while (status == SRCFIND_OK && found && f->hdu.number < number);
     return status;
 }
 
