@@ -149,6 +149,14 @@ def test_abbreviations_and_defaults(process):
         process(thresh_max=7)
 
 
+def test_a_dict_may_have_other_names(tmp_path):
+    """Callers keep settings of their own beside the options: these are left out, with a warning."""
+    given = {"filename": SAMPLE, "thresh_pix": 7, "quiet": True, "outdir": str(tmp_path)}
+    with pytest.warns(srcfind.SrcfindWarning, match="max_iter, scale: no options of PyBDSF"):
+        img = bdsf.process_image({**given, "max_iter": 5, "scale": 1.0})
+    assert img.opts.thresh_pix == 7 and not hasattr(img.opts, "scale")
+
+
 @pytest.mark.parametrize(
     "given, why",
     [
@@ -166,6 +174,8 @@ def test_abbreviations_and_defaults(process):
         ),
         ({"rms_box": 50}, r"rms_box=50: 2 numbers are needed, \(box, step\)"),
         ({"spectralindex_do": True}, "spectralindex_do needs an image with channels"),
+        ({"aperture": -2}, "aperture=-2: a radius in pixels, above 0"),
+        ({"aperture_posn": "middle"}, "aperture_posn='middle': centroid or peak"),
         ({"thresh_pix": "high"}, "thresh_pix='high': a number is needed"),
         ({"detection_image": "nowhere.fits"}, "nowhere.fits"),
     ],
@@ -311,6 +321,9 @@ def test_attributes(process):
     assert img.filename == SAMPLE and (img.parentname, img.imagename) == ("sample", "sample.pybdsf")
     np.testing.assert_allclose(img.beam, (10 / 3600, 8 / 3600, 40))
     assert img.frequency == 1.4e9
+    box = srcfind.find(SAMPLE, local=True).background
+    assert img.rms_box == (60, 20) and process(rms_box=None).rms_box == (box.box, box.step)
+    assert process(rms_map=False).rms_box == (0, 0)
     assert img.equinox == 2000.0 and img.shape == (1, 1, 300, 256)
     np.testing.assert_array_equal(img.ch0_arr, data.T)
     np.testing.assert_allclose(img.raw_rms, np.nanstd(data.astype(float)))
@@ -331,6 +344,7 @@ def test_gaussians_and_sources(process, path):
     image += np.random.default_rng(5).normal(0, 0.01, image.shape)
     fits.writeto(path("pair.fits"), image.astype(np.float32)[None], header)
     img = process(path("pair.fits"), rms_map=False, group_tol=5)
+    assert img.wcs_obj.naxis == 3
     assert [g.gaus_num for g in img.gaussians] == [0, 1, 2]
     assert [s.source_id for s in img.sources] == [0, 1]
     assert [(s.code, s.ngaus) for s in img.sources] == [("M", 2), ("S", 1)]
@@ -369,6 +383,52 @@ def test_forced(process):
     np.testing.assert_allclose(img.sources[0].posn_sky_centroid, free.posn_sky_centroid)
     assert 0.3 < img.sources[0].total_flux / free.total_flux < 1.2
     assert abs(img.sources[1].total_flux) < 5 * img.sources[1].total_fluxE
+
+
+def test_islands_of_positions(process, path):
+    """Each given position has an island in the order given: a circle of one FWHM around it."""
+    places = [source.posn_sky_centroid for source in process().sources[3::-1]]
+    img = process(src_ra_dec=places)
+    x, y = np.mgrid[: img.shape[2], : img.shape[3]]
+    assert img.nisl == len(img.islands) == 4
+    for number, (island, source) in enumerate(zip(img.islands, img.sources)):
+        centre = img.sky2pix(places[number])
+        inside = np.hypot(x - centre[0], y - centre[1]) <= img.beam2pix(img.beam)[0]
+        assert island.island_id == source.island_id == number
+        assert island.max_value == img.ch0_arr[inside].max()
+        assert island.size_active == inside.sum() and (img.pyrank[inside] == number).all()
+        flux = (img.ch0_arr - img.mean_arr)[inside].sum() / img.pixel_beamarea()
+        np.testing.assert_allclose([island.total_flux, source.total_flux_isl], flux, rtol=1e-5)
+        assert 0 < island.total_fluxE < 10 * img.raw_rms
+    assert img.export_image(outfile=path("mask.fits"), img_type="island_mask")
+    assert fits.getdata(path("mask.fits")).sum() == (img.island_labels > 0).sum() > 0
+    outside = process(src_ra_dec=[(10.0, 10.0)])
+    assert outside.islands == [] and (outside.pyrank == -1).all()
+
+
+def test_aperture(process, path):
+    """Circles around sources have the flux of a point within them, the rms of their pixels, and columns
+    after the peak flux."""
+    img = process(aperture=12, aperture_posn="peak")
+    source = img.sources[0]
+    x, y = np.mgrid[: img.shape[2], : img.shape[3]]
+    place = source.posn_pix_max
+    inside = np.hypot(x - place[0], y - place[1]) <= 12
+    n, area = inside.sum(), img.pixel_beamarea()
+    flux = (img.ch0_arr - img.mean_arr)[inside].sum() / area
+    np.testing.assert_allclose(source.aperture_flux, flux, rtol=1e-5)
+    error = img.rms_arr[inside].mean() * np.sqrt(n / area)
+    np.testing.assert_allclose(source.aperture_fluxE, error, rtol=1e-5)
+    img.write_catalog(outfile=path("c.fits"), format="fits", catalog_type="srl")
+    table = Table.read(path("c.fits"))
+    assert table.colnames[table.colnames.index("E_Peak_flux") + 1 :][:2] == [
+        "Aperture_flux",
+        "E_Aperture_flux",
+    ]
+    assert list(table["Aperture_flux"]) == [each.aperture_flux for each in img.sources]
+    img.write_catalog(outfile=path("g.fits"), format="fits", catalog_type="gaul")
+    assert "Aperture_flux" not in Table.read(path("g.fits")).colnames
+    assert all(np.isnan(s.aperture_flux) for s in process(aperture=0.001).sources)
 
 
 def test_trim_box(process, tmp_path):

@@ -15,7 +15,7 @@ import os
 from typing import Any
 
 from srcfind.bdsf.image import Image
-from srcfind.bdsf._options import OPTIONS, Error, Option
+from srcfind.bdsf._options import OPTIONS, Error, Option, of_dict
 
 __all__ = ["process_image", "Image", "Error", "Option", "OPTIONS"]
 
@@ -26,8 +26,8 @@ __version__ = "1.14.1"
 def process_image(input: str | os.PathLike[str] | dict[str, Any], **options: Any) -> Image:
     """Finds the sources of an image, as PyBDSF's function does.
 
-    input is the path of a FITS file, or a dict of options with `filename`. Options may be abbreviated,
-    and '' stands for a default.
+    input is the path of a FITS file, or a dict of options with `filename`, in which other names are
+    left out. Options may be abbreviated, and '' stands for a default.
 
     Raises Error, which is a RuntimeError as PyBDSF's, for an option that is refused or wrong, and for
     an image that cannot be read or has no beam or frequency.
@@ -35,7 +35,7 @@ def process_image(input: str | os.PathLike[str] | dict[str, Any], **options: Any
     >>> img = process_image("image.fits", thresh_isl=3, rms_box=(150, 50))      # doctest: +SKIP
     >>> img.write_catalog(outfile="image.srl.fits", format="fits", catalog_type="srl") # doctest: +SKIP
     """
-    given = dict(input) if isinstance(input, dict) else {"filename": os.fspath(input)}
+    given = of_dict(input) if isinstance(input, dict) else {"filename": os.fspath(input)}
     if str(given.get("filename", "")).endswith(".sav"):
         raise Error(f"{given['filename']}: files of saved options are not read: give the options")
     img = Image({**given, **options})

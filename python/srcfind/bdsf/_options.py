@@ -88,7 +88,7 @@ OPTIONS: dict[str, Option] = {
         None, MAPPED, "forced photometry: amplitudes at these positions, shapes of the beam"
     ),
     "src_radius_pix": Option(
-        None, UNNEEDED, "forced photometry takes the pixels within one FWHM", "src_ra_dec"
+        None, UNNEEDED, "islands are circles with the beam's major axis as radius", "src_ra_dec"
     ),
     # Gaussians
     "fix_to_beam": Option(False, OBEYED, "shapes=beam"),
@@ -117,8 +117,8 @@ OPTIONS: dict[str, Option] = {
     "group_by_isl": Option(False, OBEYED, "group=island"),
     "group_tol": Option(1.0, OBEYED, "group"),
     "group_method": Option("intensity", REFUSED, "Gaussians are grouped by intensity alone"),
-    "aperture": Option(None, REFUSED, "srcfind has no aperture fluxes: use those of the fit"),
-    "aperture_posn": Option("centroid", UNNEEDED, "there are no aperture fluxes", "aperture"),
+    "aperture": Option(None, OBEYED, "Aperture_flux of sources, in a circle of this radius"),
+    "aperture_posn": Option("centroid", OBEYED, "centroid or peak", "aperture"),
     # wide emission
     "atrous_do": Option(False, MAPPED, _SCALES),
     "atrous_jmax": Option(0, MAPPED, _SCALES, "atrous_do"),
@@ -289,6 +289,16 @@ def _full_name(name: str) -> str:
     if not matches:
         raise Error(f"{name}: PyBDSF has no such option")
     return matches[0]
+
+
+def of_dict(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in a dict. As PyBDSF does, it leaves out what is no option: callers keep their own
+    settings beside. Warns of what is left out."""
+    others = [name for name in given if name not in OPTIONS]
+    if others:
+        text = f"{', '.join(others)}: no options of PyBDSF, and left out"
+        warnings.warn(text, srcfind.SrcfindWarning, stacklevel=3)
+    return {name: value for name, value in given.items() if name in OPTIONS}
 
 
 def _same(value: Any, default: Any) -> bool:

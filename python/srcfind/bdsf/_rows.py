@@ -175,7 +175,7 @@ def make_sources(table: NDArray[Any], frame: Frame, gaussians: list[Gaussian]) -
     return sources
 
 
-def _island(source: Source, table: NDArray[Any]) -> Island:
+def island_of(source: Source) -> Island:
     """An island with the attributes that each of its sources has."""
     return Island(
         island_id=source.island_id,
@@ -192,18 +192,26 @@ def _island(source: Source, table: NDArray[Any]) -> Island:
     )
 
 
-def _add_extent(island: Island, members: NDArray[Any], image: NDArray[Any], ids: Any) -> None:
-    """Sets what the pixels of an island tell; image and ids are [x, y]."""
-    low = [int(np.min(members[name])) for name in ("X_min", "Y_min")]
-    high = [int(np.max(members[name])) for name in ("X_max", "Y_max")]
-    island.bbox = [slice(a, b + 1) for a, b in zip(low, high)]
-    island.origin, island.shape = low, tuple(b - a + 1 for a, b in zip(low, high))
-    island.image = image[island.bbox[0], island.bbox[1]]
-    island.mask_active = ids[island.bbox[0], island.bbox[1]] != island.island_id
+def add_extent(island: Island, box: Any, inside: NDArray[np.bool_], image: NDArray[Any]) -> None:
+    """Sets what the pixels of an island tell: box has their slices of x and y, inside is True for those
+    of the box that belong to it. image is [x, y]."""
+    island.bbox = list(box)
+    island.origin = [each.start for each in box]
+    island.image = image[tuple(box)]
+    island.shape = island.image.shape
+    island.mask_active = ~inside
     island.mask_noisy = np.isnan(island.image)
-    island.size_active = int(np.count_nonzero(~island.mask_active))
-    values = np.where(island.mask_active, -np.inf, island.image)
+    island.size_active = int(np.count_nonzero(inside))
+    values = np.where(inside, island.image, -np.inf)
     island.max_value = float(np.nanmax(values)) if island.size_active else np.nan
+
+
+def _box(members: NDArray[Any]) -> tuple[slice, slice]:
+    """The pixels of the sources of an island, as slices of x and y."""
+    return tuple(  # type: ignore[return-value]
+        slice(int(np.min(members[f"{axis}_min"])), int(np.max(members[f"{axis}_max"])) + 1)
+        for axis in "XY"
+    )
 
 
 def make_islands(
@@ -213,10 +221,11 @@ def make_islands(
     islands: dict[int, Island] = {}
     rows: dict[int, list[int]] = {}
     for row, source in enumerate(sources):
-        island = islands.setdefault(source.island_id, _island(source, table))
+        island = islands.setdefault(source.island_id, island_of(source))
         island.sources.append(source)
         island.gaul.extend(source.gaussians)
         rows.setdefault(source.island_id, []).append(row)
     for number, island in islands.items():
-        _add_extent(island, table[rows[number]], image, ids)
+        box = _box(table[rows[number]])
+        add_extent(island, box, ids[box] == number, image)
     return [islands[number] for number in sorted(islands)]

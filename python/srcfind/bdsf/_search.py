@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import srcfind
+from srcfind.bdsf._circles import PLACES
 from srcfind.bdsf._input import ImageFile
 from srcfind.bdsf._options import BEAM, Error, Opts, numbers
 
@@ -122,7 +123,16 @@ def _maps(opts: Opts, name: str, prefix: str, file: ImageFile) -> dict[str, Any]
     return {option: _map(opts, path, file) for option, path in zip(names, given)}
 
 
+def _check_aperture(opts: Opts) -> None:
+    """Raises Error for an aperture that is none."""
+    if opts.aperture is not None and not _number(opts, "aperture") > 0:
+        raise Error(f"aperture={opts.aperture!r}: a radius in pixels, above 0")
+    if opts.aperture_posn not in PLACES:
+        raise Error(f"aperture_posn={opts.aperture_posn!r}: {' or '.join(PLACES)}")
+
+
 def _options(opts: Opts, file: ImageFile) -> dict[str, Any]:
+    _check_aperture(opts)
     options = {"threads": opts.ncores, **_noise(opts, file)}
     if opts.beam:
         major, minor, angle = numbers("beam", opts.beam, BEAM)

@@ -62,7 +62,8 @@ _COLUMNS: dict[str, list[tuple[str, Any, str | None]]] = {
         ("code", "S_Code", None),
     ],
 }
-_MEASURED = {"total_flux", "peak_flux", "peak_flux_max", "total_flux_isl"}
+_APERTURE = ("aperture_flux", "Aperture_flux", "Jy")
+_MEASURED = {"total_flux", "peak_flux", "peak_flux_max", "aperture_flux", "total_flux_isl"}
 
 
 def _error(attribute: str) -> str:
@@ -100,7 +101,11 @@ def _columns_of(attribute: str, names: Any, unit: str | None) -> list[Column]:
 
 def columns(img: Image, kind: str, incl_chan: bool) -> list[Column]:
     """The columns of a table of an image, "gaul" or "srl"."""
-    result = [column for each in _COLUMNS[kind] for column in _columns_of(*each)]
+    described = [*_COLUMNS[kind]]
+    if kind == "srl" and img.opts.aperture is not None:
+        peak = [attribute for attribute, _, _ in described].index("peak_flux_max")
+        described.insert(peak + 1, _APERTURE)
+    result = [column for each in described for column in _columns_of(*each)]
     if img.opts.spectralindex_do:
         result += [
             Column("Spec_Indx", None, "spec_indx"),

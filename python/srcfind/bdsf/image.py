@@ -10,6 +10,7 @@ import numpy as np
 
 import srcfind
 from srcfind.bdsf import _export, _show, _write
+from srcfind.bdsf._circles import add_aperture_fluxes, add_island_fluxes, circle_ids, make_circles
 from srcfind.bdsf._frame import Frame
 from srcfind.bdsf._input import ImageFile
 from srcfind.bdsf._log import Log
@@ -151,8 +152,10 @@ class Image:
 
     @property
     def wcs_obj(self) -> Any:
-        """The coordinates of the image, astropy's WCS of two axes."""
-        return self.frame.wcs
+        """The coordinates of the image, astropy's WCS of all its axes."""
+        from astropy.wcs import WCS
+
+        return WCS(self.header)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -252,15 +255,20 @@ class Image:
         """The image less the Gaussians. The background is in it, as in PyBDSF's."""
         return self.ch0_arr - self.model_gaus_arr
 
+    @property
+    def _is_forced(self) -> bool:
+        """Whether amplitudes were measured at given positions."""
+        return self.opts.src_ra_dec is not None
+
     @cached_property
     def pyrank(self) -> NDArray[np.int32]:
         """The number of each pixel's island, from 0; -1 outside of islands."""
-        return self._catalogue.segments.T - 1
+        return circle_ids(self) if self._is_forced else self._catalogue.segments.T - 1
 
     @cached_property
     def island_labels(self) -> NDArray[np.int32]:
         """The number of each pixel's island, from 1; 0 outside of islands."""
-        return self._catalogue.segments.T
+        return self.pyrank + 1
 
     @cached_property
     def mask_arr(self) -> NDArray[np.bool_]:
@@ -278,6 +286,12 @@ class Image:
         return float(np.nanmean(self.ch0_arr.astype(np.float64)))
 
     @property
+    def rms_box(self) -> tuple[int, int]:
+        """The size and the step of the boxes of the noise; 0 where the image has one noise."""
+        background = self._catalogue.background
+        return background.box, background.step
+
+    @property
     def clipped_rms(self) -> float:
         """The rms of the whole image after clipping."""
         return self._catalogue.background.rms
@@ -290,7 +304,7 @@ class Image:
     # --- what was found ---
 
     @cached_property
-    def _jansky(self) -> float:
+    def jansky(self) -> float:
         """The map's unit in Jy/beam; 1 for a unit that is none of flux density per beam."""
         from astropy import units
 
@@ -304,7 +318,7 @@ class Image:
         table, unit = catalogue.array.copy(), self._catalogue.image.unit
         for column in catalogue.columns:
             if unit and column.unit == unit:
-                table[column.name] *= self._jansky
+                table[column.name] *= self.jansky
         return table
 
     @cached_property
@@ -320,6 +334,8 @@ class Image:
         table = self._table if rows is None else self._rows(rows)
         gaussians = make_gaussians(table, self.frame)
         self._add_spectra(gaussians)
+        if self._is_forced:
+            add_island_fluxes(self, gaussians, "centre_pix")
         return gaussians
 
     @cached_property
@@ -327,11 +343,17 @@ class Image:
         """The sources, which have one or several Gaussians."""
         sources = make_sources(self._table, self.frame, self.gaussians)
         self._add_spectra(sources)
+        if self._is_forced:
+            add_island_fluxes(self, sources, "posn_pix_centroid")
+        if self.opts.aperture is not None:
+            add_aperture_fluxes(self, sources)
         return sources
 
     @cached_property
     def islands(self) -> list[Island]:
         """The islands."""
+        if self._is_forced:
+            return make_circles(self)
         return make_islands(self._table, self.sources, self.ch0_arr, self.pyrank)
 
     def _add_spectra(self, rows: Any) -> None:
