@@ -1,8 +1,5 @@
 """What programs of pipelines make of masks, sky models and tables: started with real files, and
-compared in values.
-
-PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools, Tigger and PyBDSF, whose commands
-lie beside it, and with the Python package of this tree."""
+compared in values. peers.py says which programs they need."""
 import json
 import os
 import shutil
@@ -13,29 +10,17 @@ from astropy.io import fits
 from astropy.wcs import WCS
 
 import srcfind_test as t
+from peers import PEERS, needs_peers, peer, peer_script
 
 try:
     import measurement_set
 except ImportError:  # no python3-casacore
     measurement_set = None
 
-PEERS = os.environ.get("PEERS_PYTHON", "")
-needs_peers = t.unittest.skipUnless(os.path.exists(PEERS), "PEERS_PYTHON names no interpreter")
 needs_wsclean = t.unittest.skipUnless(
     measurement_set and shutil.which("wsclean"), "needs wsclean and python3-casacore"
 )
 PIXEL = 10  # arcsec
-
-
-def peer(name, *arguments, directory):
-    """Runs a command that lies beside the interpreter of the peers."""
-    result = subprocess.run(
-        [os.path.join(os.path.dirname(PEERS), name), *map(str, arguments)],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
@@ -219,15 +204,6 @@ TIGGER = """
 import json, sys, Tigger
 print(json.dumps([[s.name, s.flux.I, s.pos.ra, s.pos.dec, *([s.shape.ex, s.shape.ey] if s.shape else [0, 0])] for s in Tigger.load(sys.argv[1], verbose=False).sources]))
 """
-
-
-def peer_script(script, *arguments):
-    """What a script of the peers prints last, as JSON."""
-    result = subprocess.run(
-        [PEERS, "-c", script, *map(str, arguments)], capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 @t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
