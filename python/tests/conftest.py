@@ -12,7 +12,11 @@ import sys
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.append(os.path.join(ROOT, "tests", "system"))  # for srcfind_test.py
+sys.path += [
+    os.path.join(ROOT, "tests", "system"),
+    os.path.join(ROOT, "tests"),
+]  # srcfind_test, sky
+SAMPLE = os.path.join(ROOT, "data", "sample.fits")
 FAKE_CUDA = os.environ.get("FAKE_CUDA", "")
 if FAKE_CUDA:
     os.environ["SRCFIND_CUDA_MODULE"] = FAKE_CUDA  # read when a device is first used
@@ -39,6 +43,19 @@ def fake_cuda():
 def path(tmp_path):
     """Paths in a directory of the test's own: path("image.fits")."""
     return lambda name: str(tmp_path / name)
+
+
+@pytest.fixture
+def process(tmp_path):
+    """srcfind.bdsf.process_image with a log of the test's own."""
+    bdsf = pytest.importorskip("srcfind.bdsf", reason="astropy is not installed")
+
+    def run(image=SAMPLE, **options):
+        return bdsf.process_image(
+            image, **{"rms_box": (60, 20), "quiet": True, "outdir": str(tmp_path), **options}
+        )
+
+    return run
 
 
 @pytest.fixture(scope="session")

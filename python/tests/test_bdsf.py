@@ -11,12 +11,11 @@ import srcfind
 import srcfind_test as t
 from astropy.io import fits
 from astropy.table import Table
-from conftest import ROOT, assert_same
+from conftest import SAMPLE, assert_same
 from srcfind import bdsf
 from srcfind.bdsf import _export, _options
 from srcfind.bdsf._frame import Frame
 
-SAMPLE = os.path.join(ROOT, "data", "sample.fits")
 SEARCH = {
     "threshold": 5,
     "island": 3,
@@ -26,18 +25,6 @@ SEARCH = {
     "fit": True,
     "group": 1,
 }
-
-
-@pytest.fixture
-def process(tmp_path):
-    """process_image with a log of the test's own."""
-
-    def run(image=SAMPLE, **options):
-        return bdsf.process_image(
-            image, **{"rms_box": (60, 20), "quiet": True, "outdir": str(tmp_path), **options}
-        )
-
-    return run
 
 
 @pytest.fixture
