@@ -11,7 +11,7 @@ import srcfind
 import srcfind_test as t
 from astropy.io import fits
 from astropy.table import Table
-from conftest import SAMPLE, assert_same
+from conftest import ROOT, SAMPLE, assert_same
 from srcfind import bdsf
 from srcfind.bdsf import _export, _options
 from srcfind.bdsf._frame import Frame
@@ -370,6 +370,23 @@ def test_forced(process):
     np.testing.assert_allclose(img.sources[0].posn_sky_centroid, free.posn_sky_centroid)
     assert 0.3 < img.sources[0].total_flux / free.total_flux < 1.2
     assert abs(img.sources[1].total_flux) < 5 * img.sources[1].total_fluxE
+
+
+@pytest.mark.parametrize("unit, scale", [("Jy/beam", 1), ("mJy/beam", 1000)])
+def test_model_of_positions(process, path, unit, scale):
+    """The Gaussians of given positions are those of the image: of points, all that is there."""
+    header = sky(BUNIT=unit)
+    places = ((40, 50), (120.3, 119.6), (1, 80))
+    image = scale * points(header, places)
+    image += np.random.default_rng(5).normal(0, 0.001 * scale, image.shape)
+    fits.writeto(path("points.fits"), image.astype(np.float32)[None], header)
+    lon, lat = Frame(header).sky_of(*np.transpose(places))
+    img = process(path("points.fits"), src_ra_dec=[*zip(lon, lat)], rms_map=False)
+    np.testing.assert_allclose(
+        img.model_gaus_arr.T, scale * points(header, places), atol=0.01 * scale
+    )
+    assert img.resid_gaus_arr.std() < 0.002 * scale
+    assert img.export_image(outfile=path("r.fits"), img_type="gaus_resid")
 
 
 def test_islands_of_positions(process, path):

@@ -100,8 +100,14 @@ class Frame:
             plane[usable] = _shapes(turned)
         return plane
 
+    def pixel_covariance(self, shape: Any) -> NDArray[np.float64]:
+        """The matrix of the squared widths, in pixels, of a shape in the image plane, (x, y)."""
+        matrix = _covariance(np.array([shape], float))[0]
+        pixels: NDArray[np.float64] = matrix / np.outer(self.steps, self.steps)
+        return pixels
+
     def half_extent(self, shape: Any) -> tuple[float, float]:
         """Half of the width and height in pixels of an ellipse in the image plane: its axes are
         twice the FWHM of a shape, in degrees."""
-        ((east, _), (_, north)) = _covariance(np.array([shape], float))[0]
-        return float(np.sqrt(east) / abs(self.steps[0])), float(np.sqrt(north) / abs(self.steps[1]))
+        width, height = np.sqrt(np.diag(self.pixel_covariance(shape)))
+        return float(width), float(height)

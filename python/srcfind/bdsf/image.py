@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import srcfind
-from srcfind.bdsf import _export, _show, _write
-from srcfind.bdsf._circles import add_aperture_fluxes, add_island_fluxes, circle_ids, make_circles
+from srcfind.bdsf import _export, _forced, _show, _write
+from srcfind.bdsf._circles import add_aperture_fluxes
 from srcfind.bdsf._frame import Frame
 from srcfind.bdsf._input import ImageFile
 from srcfind.bdsf._log import Log
@@ -248,7 +248,7 @@ class Image:
     @cached_property
     def model_gaus_arr(self) -> NDArray[np.float32]:
         """The sum of the Gaussians."""
-        return self._catalogue.map("model").T
+        return _forced.model(self) if self._is_forced else self._catalogue.map("model").T
 
     @cached_property
     def resid_gaus_arr(self) -> NDArray[np.float32]:
@@ -263,7 +263,7 @@ class Image:
     @cached_property
     def pyrank(self) -> NDArray[np.int32]:
         """The number of each pixel's island, from 0; -1 outside of islands."""
-        return circle_ids(self) if self._is_forced else self._catalogue.segments.T - 1
+        return _forced.circle_ids(self) if self._is_forced else self._catalogue.segments.T - 1
 
     @cached_property
     def island_labels(self) -> NDArray[np.int32]:
@@ -335,7 +335,7 @@ class Image:
         gaussians = make_gaussians(table, self.frame)
         self._add_spectra(gaussians)
         if self._is_forced:
-            add_island_fluxes(self, gaussians, "centre_pix")
+            _forced.add_island_fluxes(self, gaussians, "centre_pix")
         return gaussians
 
     @cached_property
@@ -344,7 +344,7 @@ class Image:
         sources = make_sources(self._table, self.frame, self.gaussians)
         self._add_spectra(sources)
         if self._is_forced:
-            add_island_fluxes(self, sources, "posn_pix_centroid")
+            _forced.add_island_fluxes(self, sources, "posn_pix_centroid")
         if self.opts.aperture is not None:
             add_aperture_fluxes(self, sources)
         return sources
@@ -353,7 +353,7 @@ class Image:
     def islands(self) -> list[Island]:
         """The islands."""
         if self._is_forced:
-            return make_circles(self)
+            return _forced.make_circles(self)
         return make_islands(self._table, self.sources, self.ch0_arr, self.pyrank)
 
     def _add_spectra(self, rows: Any) -> None:
