@@ -394,6 +394,7 @@ def test_islands_of_positions(process, path):
     places = [source.posn_sky_centroid for source in process().sources[3::-1]]
     img = process(src_ra_dec=places)
     x, y = np.mgrid[: img.shape[2], : img.shape[3]]
+    every = np.zeros(img.ch0_arr.shape, bool)
     assert img.nisl == len(img.islands) == 4
     for number, (island, source) in enumerate(zip(img.islands, img.sources)):
         centre = img.sky2pix(places[number])
@@ -404,8 +405,10 @@ def test_islands_of_positions(process, path):
         flux = (img.ch0_arr - img.mean_arr)[inside].sum() / img.pixel_beamarea()
         np.testing.assert_allclose([island.total_flux, source.total_flux_isl], flux, rtol=1e-5)
         assert 0 < island.total_fluxE < 10 * img.raw_rms
+        every |= inside
+    np.testing.assert_array_equal(img.pyrank >= 0, every)
     assert img.export_image(outfile=path("mask.fits"), img_type="island_mask")
-    assert fits.getdata(path("mask.fits")).sum() == (img.island_labels > 0).sum() > 0
+    assert fits.getdata(path("mask.fits")).sum() == (img.island_labels > 0).sum() == every.sum()
     outside = process(src_ra_dec=[(10.0, 10.0)])
     assert outside.islands == [] and (outside.pyrank == -1).all()
 
