@@ -494,6 +494,39 @@ def test_shapes_that_are_none():
     np.testing.assert_allclose(plane[2], shapes[2], rtol=1e-3, atol=1e-6)
 
 
+def test_what_is_not_fitted(process, path):
+    """It has its moments, less the beam, or else the beam's shape, as in the command's sky models:
+    no format has a NaN where it wants a number."""
+    pixels = np.full((150, 150), np.nan, np.float32)  # islands with too few pixels for a fit
+    pixels[20:40, 20:40] = np.random.default_rng(0).normal(0, 1, (20, 20))
+    pixels[60:62, 60:63] = 50
+    pixels[100:103, 100:102] = [[50, 10], [10, 50], [50, 40]]
+    pixels[120, 30:36] = 60
+    header = t.sky_header(RESTFRQ=1.4e9, BMAJ=5e-4, BMIN=4e-4)
+    fits.writeto(path("few.fits"), pixels, header)
+    img = process(path("few.fits"), rms_map=False)
+    own = img.catalogue.gaussians.array
+    assert np.isnan(own["DC_Maj"]).sum() == 3 and np.isnan(own["Maj"]).sum() == 1
+    alone = img.gaussians[np.flatnonzero(np.isnan(own["Maj"]))[0]]
+    assert alone.size_sky == pytest.approx([5e-4, 4e-4, 30])
+    assert alone.deconv_size_sky == [0, 0, 0]
+    _, rows = bbs(img, path("c.skymodel"))
+    srcfind.find(path("few.fits"), **{**SEARCH, "rms_box": None}).write(path("own.skymodel"))
+    models = {}
+    for line in open(path("own.skymodel")).read().splitlines()[1:]:
+        name, kind, *_, flux, major, minor, angle = line.split(", ")[:8]
+        models[float(flux)] = kind, float(major), float(minor), float(angle)
+    assert len(models) == len(rows) == len(own)
+    for row in rows:
+        kind, *shape = min(models.items(), key=lambda item: abs(item[0] - float(row["I"])))[1]
+        assert row["Type"] == kind
+        found = [float(row[name]) for name in ("MajorAxis", "MinorAxis", "Orientation")]
+        np.testing.assert_allclose(found, shape, rtol=1e-4, atol=1e-6)
+    for format in ("ds9", "kvis", "star", "sagecal", "casabox"):
+        assert img.write_catalog(outfile=path(format), format=format)
+        assert "nan" not in open(path(format)).read()
+
+
 # --- tables ---
 
 GAUL = (

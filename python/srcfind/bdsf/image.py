@@ -17,6 +17,7 @@ from srcfind.bdsf._log import Log
 from srcfind.bdsf._options import Error, Opts, resolve
 from srcfind.bdsf._rows import Gaussian, Island, Source, make_gaussians, make_islands, make_sources
 from srcfind.bdsf._search import Detected, search
+from srcfind.bdsf._shapes import add_shapes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -314,11 +315,12 @@ class Image:
             return 1.0
 
     def _rows(self, catalogue: srcfind.Catalogue) -> NDArray[Any]:
-        """The rows of a catalogue, in Jy/beam what it has in the map's unit."""
+        """The rows of a catalogue, in Jy/beam what it has in the map's unit, each with a shape."""
         table, unit = catalogue.array.copy(), self._catalogue.image.unit
         for column in catalogue.columns:
             if unit and column.unit == unit:
                 table[column.name] *= self.jansky
+        add_shapes(table, self.beam)
         return table
 
     @cached_property
