@@ -10,6 +10,7 @@ from astropy.io import fits
 from astropy.wcs import WCS
 
 import srcfind_test as t
+import sky  # which that finds
 from peers import PEERS, needs_peers, peer, peer_script
 
 try:
@@ -326,6 +327,34 @@ written = [img.export_image(outfile=out, img_format="casa", img_type="island_mas
 mask = image(out)
 print(json.dumps([written, list(mask.shape()), bool((mask.getdata()[0, 0].T == (img.pyrank >= 0)).all())]))
 """
+MODELS = """
+import json, lsmtool, srcfind.bdsf as bdsf
+from astropy.table import Table
+img = bdsf.process_image("image.fits", mean_map="zero", rms_map=True, rms_box=(100, 10), frequency=1.4e8, quiet=True, outdir=".")
+for kind in ("srl", "gaul"):
+    img.write_catalog(outfile=f"c.{kind}.fits", format="fits", catalog_type=kind)
+img.write_catalog(format="bbs", bbs_patches="source", outfile="source.skymodel", clobber=True)
+sources = Table.read("c.srl.fits")
+with open("photometry.skymodel", "w") as stream:
+    print("FORMAT = Name, Type, Ra, Dec, I, ReferenceFrequency=1.4e8", file=stream)
+    for row in sources:
+        print(f"{row['Source_id']}, POINT, {row['RA']}, {row['DEC']}, {row['Isl_Total_flux']}", file=stream)
+found = []
+for path in ("source.skymodel", "photometry.skymodel"):
+    model = lsmtool.load(path)
+    names = ["Name", "Type", "Ra", "Dec", "I", "MajorAxis", "MinorAxis", "Orientation", "Patch"]
+    found.append({n: model.getColValues(n).tolist() for n in names if n in model.getColNames()})
+print(json.dumps(found))
+"""
+MAPS = """
+import json, bdsf, numpy as np
+from astropy.io import fits
+maps = ["c.background.fits", "c.rms.fits"]
+img = bdsf.process_image("image.fits", rmsmean_map_filename=maps, rms_map=True, mean_map="map", rms_box=(30, 10), quiet=True, outdir=".")
+background, rms, islands = (np.squeeze(fits.getdata(name)).T for name in [*maps, "c.islands.fits"])
+same = (img.mean_arr == background).all(), (img.rms_arr == rms).all(), ((img.pyrank >= 0) == (islands > 0)).all()
+print(json.dumps([list(map(bool, same)), [[*s.posn_sky_centroid, s.total_flux, s.total_fluxE] for s in img.sources]]))
+"""
 FILTER = """
 import json, sys, bdsf, lsmtool
 from lsmtool.filter_skymodel.bdsf import filter_skymodel
@@ -416,6 +445,48 @@ class InThePlaceOfPyBDSF(t.Case):
             self.assertAlmostEqual(flux, row["Total_flux"], places=9)
             self.assertAlmostEqual(np.degrees(ra) % 360, row["RA"], places=9)
             self.assertAlmostEqual(np.degrees(dec), row["DEC"], places=9)
+
+    def test_lsmtool_reads_its_models(self):
+        """A sky model with a patch for each source, as facetselfcal asks for; and a table of which
+        rapthor makes one: the values are those of the tables."""
+        options = "--beam", "5,4,30", "--density", "600", "--elongated"
+        sky.make(["400", self.path("image.fits"), *options])
+        bbs, photometry = peer_script(MODELS, directory=self.directory.name)
+        sources, gaussians = (fits.getdata(self.path(f"c.{kind}.fits")) for kind in ("srl", "gaul"))
+        self.assertGreater(len(sources), 30)
+        numbers = [int(name.rpartition("_g")[2]) for name in bbs["Name"]]
+        self.assertEqual(sorted(numbers), gaussians["Gaus_id"].tolist())
+        rows = gaussians[numbers]
+        np.testing.assert_allclose(bbs["I"], rows["Total_flux"], rtol=6e-4)
+        is_point = rows["DC_Maj"] == 0
+        self.assertEqual(set(is_point), {False, True})
+        self.assertEqual(bbs["Type"], ["POINT" if point else "GAUSSIAN" for point in is_point])
+        for name, column in (("MajorAxis", "DC_Maj"), ("MinorAxis", "DC_Min")):
+            np.testing.assert_allclose(bbs[name], rows[column] * 3600, rtol=6e-6)
+        angles = np.where(is_point, 0, rows["DC_PA"])
+        np.testing.assert_allclose(bbs["Orientation"], angles, rtol=6e-6)
+        self.assertEqual(bbs["Patch"], [f"image_patch_s{number}" for number in rows["Source_id"]])
+        for model, table in ((bbs, rows), (photometry, sources)):
+            np.testing.assert_allclose(np.array(model["Ra"]) % 360, table["RA"], atol=1e-8)
+            np.testing.assert_allclose(model["Dec"], table["DEC"], atol=1e-8)
+        self.assertEqual(photometry["I"], sources["Isl_Total_flux"].tolist())
+
+    def test_pybdsf_takes_maps(self):
+        """PyBDSF itself, with the command's maps of rms and background, has its islands, to the pixel,
+        and its fluxes within two errors."""
+        self.sky()
+        options = "-q -n 5 -i 3 --local --fit --connectivity 8 --min-pixels 6".split()
+        save = "--save", "rms,background,islands", "-o", self.path("c.csv")
+        t.run(self.path("image.fits"), *options, *save, check=True)
+        rows = t.read_csv(self.path("c.csv"))
+        same, theirs = peer_script(MAPS, directory=self.directory.name)
+        self.assertEqual(same, [True] * 3)
+        self.assertEqual(len(rows), len(theirs))
+        own = np.array([[row["RA"], row["DEC"], row["Total_flux"]] for row in rows])
+        for ra, dec, flux, error in theirs:
+            offsets = np.hypot((own[:, 0] - ra) * np.cos(np.radians(dec)), own[:, 1] - dec)
+            self.assertLess(offsets.min() * 3600, 1)
+            self.assertLess(abs(own[np.argmin(offsets), 2] - flux), 2 * error)
 
 
 if __name__ == "__main__":
