@@ -31,6 +31,7 @@
 #include "common/arrays.h"
 #include "common/path.h"
 #include "common/texts.h"
+#include "input/position_list.h"
 #include "input/shared_table.h"
 #include "output/chosen_table.h"
 #include "output/writer.h"
@@ -410,13 +411,13 @@ static int name_all_measured(const struct cli *cli, struct targets *t) {
 
 /* --- the catalogue of --at --- */
 
-/* Reads it before any image is, so that a run with a wrong one ends at once. The finders share what
- * was read. Returns the exit status. */
+/* Reads a file before any image is, so that a run with a wrong one ends at once. The finders share
+ * what was read. Returns the exit status. */
 static int check_positions(const struct cli *cli) {
     const char *path = cli->find->values.at;
     struct taken_table *taken;
     struct error error;
-    if (!*path)
+    if (!*path || position_list_is(path))
         return EXIT_OK;
     const enum srcfind_status status =
         shared_table_take(cli->find->at, path, NULL, NULL, &taken, &error);

@@ -4,7 +4,8 @@
  *    several tables, the one whose columns suit the image best is read (positions_rank).
  * 2. Columns are chosen: those of the frame of the image, else those of J2000 in the names of other
  *    programs, if this is the frame of the image, else pixels.
- * 3. Units must be degrees or pixels, texts must be numbers, and latitudes at most 90 degrees.
+ * 3. Units must be those of angles or pixels, texts must be numbers or angles in sexagesimal
+ *    notation, and latitudes at most 90 degrees.
  * 4. Ids and, with a fit, shapes are taken (position_ids.c, position_shapes.c).
  *
  * Positions are never converted between frames: another frame is an error, which names both. A row
@@ -17,8 +18,10 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "common/parse_angle.h"
 #include "common/parse_number.h"
 #include "input/frame.h"
+#include "input/position_list.h"
 #include "input/table_file.h"
 #include "input/tables/text_file.h"
 #include "input/wcs.h"
@@ -39,7 +42,7 @@ static struct pair find_frame(const struct table_file *table, const struct frame
 
 /* --- columns of other programs --- */
 
-/* Columns of ICRS or FK5 of J2000, in degrees or, in some tables, in hours: those of VizieR, which
+/* Columns of ICRS or FK5 of J2000, in degrees or in sexagesimal notation: those of VizieR, which
  * writes the underscore for positions that it computed, then of NED and Selavy. */
 static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"},         {"_RAJ2000", "_DEJ2000"},
                                        {"RA_ICRS", "DE_ICRS"},         {"RAdeg", "DEdeg"},
@@ -63,12 +66,21 @@ static bool is_of(const struct table_file_column *column, const char *const *uni
 
 static const char *const degrees[] = {"", "deg", "degree", "degrees", NULL};
 
-/* The columns of J2000 in degrees; columns of texts only if there are no columns of numbers. */
+/* Units of texts in sexagesimal notation; VizieR's have quotes in VOTables. */
+static const char *const sexagesimal[] = {"h:m:s", "hms",       "\"h:m:s\"", "d:m:s",
+                                          "dms",   "\"d:m:s\"", NULL};
+
+/* Whether the unit of a column can be that of longitudes or latitudes. */
+static bool is_angle(const struct table_file_column *column) {
+    return is_of(column, degrees) || is_of(column, sexagesimal);
+}
+
+/* The columns of J2000; columns of texts only if there are no columns of numbers. */
 static struct pair find_j2000(const struct table_file *table) {
     struct pair texts = {0};
     for (int i = 0; i < PAIRS; i++) {
         const struct pair pair = find_pair(table, j2000[i][0], j2000[i][1]);
-        if (!pair.x || !is_of(pair.x, degrees) || !is_of(pair.y, degrees))
+        if (!pair.x || !is_angle(pair.x) || !is_angle(pair.y))
             continue;
         if (pair.x->kind != SRCFIND_STRING && pair.y->kind != SRCFIND_STRING)
             return pair;
@@ -223,54 +235,79 @@ int positions_rank(const struct table_file *table, const struct table_wish *wish
 
 /* --- cells --- */
 
-/* Returns an error unless the unit of a column is degrees or, for positions in pixels, pixels. */
-static enum srcfind_status check_unit(const char *path, const struct table_file_column *column,
-                                      bool celestial, struct error *error) {
+/* How the cells of a table are positions. */
+struct reading {
+    const char *path;
+    struct pair pair;
+    bool celestial;
+    bool in_hours; /* longitudes in sexagesimal notation are in hours */
+};
+
+/* A cell as a number; NaN if it is none. */
+static double cell_of(const struct reading *r, const struct table_file_column *column,
+                      int64_t row) {
+    double angle;
+    if (r->celestial && column->kind == SRCFIND_STRING) {
+        const char *text = table_file_text(column, row);
+        if (parse_angle(text, strlen(text), r->in_hours && column == r->pair.x, &angle))
+            return angle;
+    }
+    return table_file_real(column, row);
+}
+
+/* Returns an error unless the unit of a column is that of angles or, for positions in pixels,
+ * pixels. */
+static enum srcfind_status check_unit(const struct reading *r,
+                                      const struct table_file_column *column, struct error *error) {
     static const char *const pixels[] = {"", "pix", "pixel", "pixels", NULL};
     char quote[TEXT_FILE_QUOTE];
-    if (is_of(column, celestial ? degrees : pixels))
+    if (r->celestial ? is_angle(column) : is_of(column, pixels))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: the unit of %s is %s: convert the column to %s", path, column->name,
+                     "%s: the unit of %s is %s: convert the column to %s", r->path, column->name,
                      text_file_quote(column->unit, strlen(column->unit), quote),
-                     celestial ? "degrees" : "pixels");
+                     r->celestial ? "degrees" : "pixels");
 }
 
 /* Returns an error if a column has the wrong unit, or a text that is no number. */
-static enum srcfind_status check_numbers(const char *path, const struct table_file_column *column,
-                                         int64_t n, bool celestial, struct error *error) {
+static enum srcfind_status check_numbers(const struct reading *r,
+                                         const struct table_file_column *column, int64_t n,
+                                         struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    const enum srcfind_status status = check_unit(path, column, celestial, error);
+    const enum srcfind_status status = check_unit(r, column, error);
     if (status != SRCFIND_OK)
         return status;
     for (int64_t row = 0; column->kind == SRCFIND_STRING && row < n; row++) {
         const char *text = table_file_text(column, row);
         const size_t length = strlen(text);
-        if (length > 0 && parse_number(text, length).kind == NUMBER_NONE)
-            return error_set(
-                error, SRCFIND_ERROR_INPUT, "%s: %s of row %lld is `%s`, and no number%s", path,
-                column->name, (long long)(row + 1), text_file_quote(text, length, quote),
-                celestial ? ": positions are in degrees, as 187.5 and -12.25" : " of a pixel");
+        if (length > 0 && isnan(cell_of(r, column, row)) &&
+            parse_number(text, length).kind == NUMBER_NONE)
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: %s of row %lld is `%s`, and no number%s", r->path, column->name,
+                             (long long)(row + 1), text_file_quote(text, length, quote),
+                             r->celestial ? ": positions are degrees, as 187.5 and -12.25, or as "
+                                            "12:30:00 and -12:15:00"
+                                          : " of a pixel");
     }
     return SRCFIND_OK;
 }
 
 /* Returns an error if a latitude is beyond 90 degrees: the column is another one, or a number is
  * wrong. One value in both columns, such as -99, stands for no position. */
-static enum srcfind_status check_latitudes(const char *path, const struct pair *pair, int64_t n,
+static enum srcfind_status check_latitudes(const struct reading *r, int64_t n,
                                            struct error *error) {
     for (int64_t row = 0; row < n; row++) {
-        const double lat = table_file_real(pair->y, row);
-        if (fabs(lat) > 90 && lat != table_file_real(pair->x, row))
+        const double lat = cell_of(r, r->pair.y, row);
+        if (fabs(lat) > 90 && lat != cell_of(r, r->pair.x, row))
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: %s of row %lld is %g, and goes from -90 to 90 degrees: correct "
                              "it, or empty the cell if there is no position",
-                             path, pair->y->name, (long long)(row + 1), lat);
+                             r->path, r->pair.y->name, (long long)(row + 1), lat);
     }
     return SRCFIND_OK;
 }
 
-static void fill(const struct table_file *table, const struct pair *pair,
+static void fill(const struct table_file *table, const struct reading *r,
                  struct positions *positions) {
     const struct table_file_column *gaussian = table_file_column(table, "Gaus_id");
     const struct table_file_column *id =
@@ -279,7 +316,7 @@ static void fill(const struct table_file *table, const struct pair *pair,
     for (int64_t row = 0; has_id && row < positions->n; row++)
         has_id = id->integers[row] != INT64_MIN;
     for (int64_t row = 0; row < positions->n; row++) {
-        const double given = table_file_real(pair->x, row), y = table_file_real(pair->y, row);
+        const double given = cell_of(r, r->pair.x, row), y = cell_of(r, r->pair.y, row);
         const double x = positions->celestial ? wcs_longitude(given) : given;
         const bool is_position = !isnan(x) && !(positions->celestial && !(fabs(y) <= 90));
         positions->id[row] = has_id ? id->integers[row] : row + 1;
@@ -302,22 +339,35 @@ static bool allocate(struct positions *positions, int64_t n) {
 static enum srcfind_status take_positions(const char *path, const struct table_file *table,
                                           const struct image_sky *sky, bool with_shapes,
                                           struct positions *positions, struct error *error) {
-    struct pair pair;
-    enum srcfind_status status =
-        choose_columns(path, table, sky, &pair, &positions->celestial, error);
+    struct reading r = {.path = path, .in_hours = strcmp(sky->lon, *frames->columns) == 0};
+    enum srcfind_status status = choose_columns(path, table, sky, &r.pair, &r.celestial, error);
+    positions->celestial = r.celestial;
     if (status == SRCFIND_OK)
-        status = check_numbers(path, pair.x, table->n_rows, positions->celestial, error);
+        status = check_numbers(&r, r.pair.x, table->n_rows, error);
     if (status == SRCFIND_OK)
-        status = check_numbers(path, pair.y, table->n_rows, positions->celestial, error);
-    if (status == SRCFIND_OK && positions->celestial)
-        status = check_latitudes(path, &pair, table->n_rows, error);
+        status = check_numbers(&r, r.pair.y, table->n_rows, error);
+    if (status == SRCFIND_OK && r.celestial)
+        status = check_latitudes(&r, table->n_rows, error);
     if (status == SRCFIND_OK && !allocate(positions, table->n_rows))
         status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)
-        fill(table, &pair, positions);
+        fill(table, &r, positions);
     return status == SRCFIND_OK && with_shapes
                ? position_shapes_read(path, table, &positions->shapes, error)
                : status;
+}
+
+/* Takes positions that stand in place of a path. */
+static enum srcfind_status take_list(const char *list, const struct image_sky *sky,
+                                     struct positions *positions, struct error *error) {
+    struct table_file table;
+    enum srcfind_status status = *sky->lon
+                                     ? position_list_read(list, sky->lon, sky->lat, &table, error)
+                                     : position_list_read(list, "Xposn", "Yposn", &table, error);
+    if (status == SRCFIND_OK)
+        status = take_positions(list, &table, sky, false, positions, error);
+    table_file_clear(&table);
+    return status;
 }
 
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
@@ -329,6 +379,8 @@ enum srcfind_status positions_read(struct shared_table *shared, const char *path
                                       frame_is_j2000(frame, equinox)};
     struct taken_table *taken;
     *positions = (struct positions){0};
+    if (position_list_is(path))
+        return take_list(path, &sky, positions, error);
     enum srcfind_status status = shared_table_take(shared, path, lon_name, lat_name, &taken, error);
     if (status == SRCFIND_OK)
         status = take_positions(path, &taken->table, &sky, with_shapes, positions, error);

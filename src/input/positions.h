@@ -28,9 +28,11 @@ int positions_rank(const struct table_file *table, const struct table_wish *wish
  * and DEC. Without such columns it reads RAJ2000 and DEJ2000, or other names of positions in
  * degrees (positions.c), for RA and DEC of ICRS or FK5 of J2000; else Xposn and Yposn. frame,
  * equinox, lon_name and lat_name: of the image (struct srcfind_image), "" without sky coordinates.
- * with_shapes: columns of shapes are read, too (position_shapes.h). Errors: the file says that its
- * frame is another one, a unit is neither degrees nor pixels, or a text is no number. `shared` must
- * have been made with positions_use and positions_rank. Clear the positions also after an error. */
+ * with_shapes: columns of shapes are read, too (position_shapes.h). Texts may be in sexagesimal
+ * notation, RA in hours. path may also be a list of positions (position_list.h). Errors: the file
+ * says that its frame is another one, a unit is neither degrees nor pixels, or a text is no number.
+ * `shared` must have been made with positions_use and positions_rank. Clear the positions also
+ * after an error. */
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
                                    double equinox, const char *lon_name, const char *lat_name,
                                    bool with_shapes, struct positions *positions,

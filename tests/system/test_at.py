@@ -1434,15 +1434,85 @@ class At(t.Case):
                 at,
             )
         self.assertNotEqual(self.text(old, self.path("y.fits")), "")
-        hours = table(("RAJ2000", texts, "h:m:s"), ("DEJ2000", texts, "d:m:s"))
-        self.assert_error(1, "there are no columns RA and DEC (degrees)", self.image, "--at", hours)
         self.assert_error(
             1,
-            "RAJ2000 of row 1 is `10 00 00`, and no number: positions are in degrees",
+            "RAJ2000 of row 1 is `10 h`, and no number: positions are degrees, as 187.5",
             self.image,
             "--at",
-            self.catalogue("t.csv", RAJ2000=texts, DEJ2000=texts),
+            self.catalogue("t.csv", RAJ2000=["10 h"], DEJ2000=["2"]),
         )
+
+    def test_sexagesimal_positions(self):
+        """Texts in hours and degrees, with each separator and unit; frames other than RA and DEC
+        are in degrees; a latitude beyond 90 is an error."""
+        wcs = WCS(t.sky_header())
+        sky = SkyCoord(*wcs.all_pix2world([20.0, 60.5, 30.0], [5.0, 70.0, 80.25], 0), unit="deg")
+        texts = {
+            "colon": [
+                sky.ra.to_string("hour", sep=":", precision=9),
+                sky.dec.to_string(sep=":", precision=8),
+            ],
+            "blank": [
+                sky.ra.to_string("hour", sep=" ", precision=9),
+                sky.dec.to_string(sep=" ", precision=8, alwayssign=True),
+            ],
+            "letters": [
+                sky.ra.to_string("hour", sep="hms", precision=9),
+                sky.dec.to_string(sep="dms", precision=8),
+            ],
+        }
+        expected = self.rows(self.image, self.catalogue(RA=sky.ra.deg, DEC=sky.dec.deg))
+        units = (None, None), ("h:m:s", "d:m:s"), ('"h:m:s"', '"d:m:s"')
+        names = ("RA", "DEC"), ("RAJ2000", "DEJ2000"), ("RA_ICRS", "DE_ICRS")
+        for cells, unit, columns in zip(texts.values(), units, names):
+            path = self.path("s.vot")
+            fields = "".join(
+                "<FIELD name='%s' datatype='char' arraysize='*'%s/>"
+                % (name, " unit='%s'" % of if of else "")
+                for name, of in zip(columns, unit)
+            )
+            rows = "".join("<TR><TD>%s</TD><TD>%s</TD></TR>" % row for row in zip(*cells))
+            with open(path, "w") as stream:
+                stream.write(
+                    "<VOTABLE><RESOURCE><TABLE>%s<DATA><TABLEDATA>%s</TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"
+                    % (fields, rows)
+                )
+            for row, other in zip(self.rows(self.image, path), expected):
+                for name in ("RA", "DEC"):
+                    self.assertAlmostEqual(row[name], other[name], delta=1e-11)
+                self.assertEqual(row["Peak_flux"], other["Peak_flux"])
+        galactic = self.write(
+            "g.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN")
+        )
+        at = self.catalogue("g.csv", GLON=["150:00:36"], GLAT=["2:00:36"])
+        self.assertAlmostEqual(self.rows(galactic, at)[0]["GLON"], 150.01, delta=1e-12)
+        self.assert_error(
+            1,
+            "DEC of row 1 is 95.5",
+            self.image,
+            "--at",
+            self.catalogue("b.csv", RA=["1:00:00"], DEC=["95:30:00"]),
+        )
+
+    def test_positions_in_place_of_a_file(self):
+        """One or several, in degrees or sexagesimal; what is none is a path."""
+        ra, dec = WCS(t.sky_header()).all_pix2world([20.0, 60.5], [5.0, 70.0], 0)
+        expected = self.text(self.image, self.catalogue(RA=ra, DEC=dec), "--fit")
+        pairs = ["%r,%r" % pair for pair in zip(ra.tolist(), dec.tolist())]
+        for at in (";".join(pairs), " %s ; %s " % tuple(pairs), ";".join(pairs).replace(",", " ")):
+            self.assertEqual(self.text(self.image, at, "--fit"), expected, at)
+        for at in ("10:00:03.6 2:0:36", "10h0m3.6s,2d0m36s", "10 0 3.6 +2 0 36", "10 0.06 2 0.6"):
+            (row,) = self.rows(self.image, at)
+            self.assertAlmostEqual(row["RA"], 150.015, delta=1e-12)
+            self.assertAlmostEqual(row["DEC"], 2.01, delta=1e-12)
+        plain = self.write("plain.fits", self.data)
+        self.assertEqual(self.rows(plain, "20,5")[0]["Xposn"], 20)
+        for at in ("20", "1,2;", "1,2,3", "1,2;x", "1 2 3", "a.csv"):
+            if at == "1,2;":  # the last one may be followed by a semicolon
+                self.assertEqual(len(self.rows(plain, at)), 1)
+                continue
+            self.assert_error(2, at + ": No such file", plain, "--at", at)
+        self.assert_error(1, "1,95: DEC of row 1 is 95", self.image, "--at", "1,95")
 
     def test_summary_of_entries_outside(self):
         """It tells how many entries have no row, and names the option; quiet runs and lists that
