@@ -588,8 +588,8 @@ SRCFIND_API enum srcfind_status srcfind_merge_add(struct srcfind_merge *merge,
                                                   const char *name);
 
 /* The same for a catalogue in a file that srcfind wrote as csv, ecsv, json, fits or votable, also
- * .gz. A CSV file does not tell the beam, so that settings.radius is needed. name NULL: the path of the image,
- * if the file tells it and no other has the same one; else the path of the file. */
+ * .gz. A CSV file does not tell the beam, so that settings.radius is needed. name NULL: the path of
+ * the image, if the file tells it and no other has the same one; else the path of the file. */
 SRCFIND_API enum srcfind_status srcfind_merge_add_file(struct srcfind_merge *merge,
                                                        const char *path, const char *name);
 

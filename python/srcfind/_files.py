@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from srcfind._positions import is_table, table_of_positions
+
 _ma: Any = np.ma  # its functions have no types
 _MAPS = (
     "mask",
@@ -19,11 +21,6 @@ _MAPS = (
     "detect_background_map",
 )
 _BLOCK, _CARD = 2880, 80  # bytes of a FITS file
-
-
-def _is_table(value: Any) -> bool:
-    """Whether a value is a Table or QTable of astropy."""
-    return hasattr(value, "colnames") and hasattr(value, "itercols")
 
 
 def _is_array(value: Any) -> bool:
@@ -81,35 +78,6 @@ def _fits(name: str, array: Any) -> bytes:
     return header.encode("ascii", "replace") + data + bytes(-len(data) % _BLOCK)
 
 
-# --- catalogues ---
-
-
-def _cells(column: Any) -> Any:
-    """A column of a table for a file, angles in degrees; None for one that is no list of numbers or
-    texts."""
-    from astropy.table import Column, MaskedColumn
-
-    cells, mask = getattr(column, "unmasked", column), getattr(column, "mask", None)
-    values = _ma.getdata(getattr(cells, "value", cells))
-    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "biufSU":
-        return None
-    unit = getattr(column, "unit", None)
-    if unit is not None and values.dtype.kind in "iuf" and unit.is_equivalent("deg"):
-        values, unit = (values if unit == "deg" else unit.to("deg", values)), "deg"
-    return Column(values, unit=unit) if mask is None else MaskedColumn(values, unit=unit, mask=mask)
-
-
-def _write_table(table: Any, path: str) -> None:
-    """Writes the columns of a table that the option at may read."""
-    from astropy.table import Table
-
-    cells = {column.info.name: _cells(column) for column in table.itercols()}
-    facts = {name: fact for name, fact in table.meta.items() if isinstance(fact, (str, int, float))}
-    Table({name: of for name, of in cells.items() if of is not None}, meta=facts).write(
-        path, format="ascii.ecsv", overwrite=True
-    )
-
-
 # --- files ---
 
 
@@ -146,9 +114,10 @@ class TemporaryFiles:
             with open(path, "wb") as stream:
                 stream.write(content)
             return path
-        if name == "at" and _is_table(value):
+        table = table_of_positions(value) if name == "at" else None
+        if table is not None:
             path = self._new(name, ".ecsv")
-            _write_table(value, path)
+            table.write(path, format="ascii.ecsv", overwrite=True)
             return path
         return value
 
@@ -161,4 +130,4 @@ class TemporaryFiles:
 
 def shown(value: Any) -> str:
     """A value of an option, for people; without the numbers of an array or a table."""
-    return "<table>" if _is_table(value) else "<array>" if _is_array(value) else repr(value)
+    return "<table>" if is_table(value) else "<array>" if _is_array(value) else repr(value)

@@ -31,10 +31,11 @@ class Finder:
     mask, rms_map, background_map, detect_on, detect_rms_map and detect_background_map also take a
     NumPy array of the image's shape, NaN or masked where it is blank. In a mask, 0 or False is a
     pixel that is blank, as in a mask in a file; NumPy's own masks, and those of CCDData, mean the
-    opposite: `mask=~masked.mask`. at also takes an astropy Table or QTable with the columns that it
-    reads from files; angles are converted to degrees. All of these are written to temporary files
-    when the finder is made, and the files
-    are removed with the finder and its catalogues, whose maps need them again. `options` have names
+    opposite: `mask=~masked.mask`. at also takes a Catalogue, an astropy Table or QTable or a
+    DataFrame of pandas with the columns that it reads from files (angles are converted to degrees, a
+    column may be a SkyCoord), a SkyCoord, and pairs of degrees in the frame of the image: a tuple, a
+    list of tuples, or an array of the shape (n, 2). All of these are written to temporary files when
+    the finder is made, and the files are removed with the finder and its catalogues, whose maps need them again. `options` have names
     in place of the files' paths ("mask"); files that a catalogue writes have the paths.
 
     Ctrl-C ends a search, and so does any exception of the handler of a signal. The finder can be

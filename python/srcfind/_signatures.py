@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 import numpy as np
 
 if TYPE_CHECKING:
+    from astropy.coordinates import SkyCoord
     from astropy.table import Table
+
+    from srcfind._catalogue import Catalogue
 
 # Union and not |: Python 3.9 runs these lines, and does not know | there.
 Flag = Union[bool, np.bool_]
@@ -18,7 +21,8 @@ Whole = Union[int, np.integer[Any]]
 Number = Union[float, Whole, np.floating[Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Map = Union[Path, "np.ndarray[Any, Any]"]
-Positions = Union[Path, "Table"]
+Pairs = Union[Sequence[Number], Sequence[Sequence[Number]], "np.ndarray[Any, Any]"]
+Positions = Union[Path, Pairs, "Table", "SkyCoord", "Catalogue"]
 
 
 class Options(TypedDict, total=False):

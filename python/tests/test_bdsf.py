@@ -76,7 +76,7 @@ def test_the_search(process):
     "given, expected",
     [
         ({"thresh_pix": 7.0, "thresh_isl": 4}, {"threshold": 7, "island": 4}),
-        ({"thresh_isl": 9}, {"island": 5}),
+        ({"thresh_isl": 9}, {"threshold": 9, "island": 9}),
         ({"rms_box": None}, {"rms_box": None, "local": True}),
         ({"rms_map": False}, {"rms_box": None}),
         ({"rms_map": False, "rms_value": 1e-4}, {"rms_box": None, "rms": 1e-4}),
@@ -160,7 +160,6 @@ def test_a_dict_may_have_other_names(tmp_path):
             "collapse_ch0=7: the image has 1 channels",
         ),
         ({"rms_box": 50}, r"rms_box=50: 2 numbers are needed, \(box, step\)"),
-        ({"spectralindex_do": True}, "spectralindex_do needs an image with channels"),
         ({"aperture": -2}, "aperture=-2: a radius in pixels, above 0"),
         ({"aperture_posn": "middle"}, "aperture_posn='middle': centroid or peak"),
         ({"thresh_pix": "high"}, "thresh_pix='high': a number is needed"),
@@ -343,6 +342,33 @@ def test_gaussians_and_sources(process, path):
     assert img.islands[0].gaul == source.gaussians and img.islands[0].sources == [source]
     alone = process(path("pair.fits"), rms_map=False, group_tol=0)
     assert [(s.code, s.ngaus) for s in alone.sources] == [("C", 1), ("C", 1), ("S", 1)]
+
+
+def test_spectral_index_without_channels(process):
+    """A warning, as in PyBDSF; the rest is done."""
+    with pytest.warns(srcfind.SrcfindWarning, match="needs an image with channels, and is left"):
+        img = process(spectralindex_do=True)
+    assert_same(img.catalogue, process().catalogue)
+    assert not img.opts.spectralindex_do and not hasattr(img.sources[0], "spec_indx")
+
+
+def test_stop_at_islands(process):
+    """Islands are those of the whole search, without sources, which are not to be had."""
+    stopped, img = process(stop_at="isl"), process()
+    assert [i.island_id for i in stopped.islands] == [i.island_id for i in img.islands]
+    assert stopped.islands[0].max_value == img.islands[0].max_value
+    assert stopped.islands[0].sources == stopped.islands[0].gaul == []
+    for name in ("sources", "gaussians"):
+        with pytest.raises(bdsf.Error, match="has not been fitted: search it without stop_at"):
+            getattr(stopped, name)
+
+
+def test_size_in_pixels(process):
+    """FWHMs in pixels, and the angle from the y axis, as beam2pix has them."""
+    img = process(fix_to_beam=True)
+    for gaussian in img.gaussians:
+        np.testing.assert_allclose(gaussian.size_pix[:2], img.beam2pix(img.beam)[:2], rtol=1e-3)
+        assert len(gaussian.size_pixE) == 3
 
 
 def test_islands(process):

@@ -65,9 +65,9 @@ def test_unknown_options():
     with pytest.raises(TypeError, match="local: True or False, not 1"):
         srcfind.Finder(local=1)
     with pytest.raises(
-        TypeError, match="at: .*, not Catalogue: write it to a file, and give its path"
+        TypeError, match="psf: .*, not Catalogue: write it to a file, and give its path"
     ):
-        srcfind.Finder(at=srcfind.find(np.ones((5, 6))))
+        srcfind.Finder(psf=srcfind.find(np.ones((5, 6))))
     with pytest.raises(TypeError, match="no option gpu in Python: see device=0"):
         srcfind.Finder(gpu=True)
 

@@ -106,10 +106,10 @@ static void note_flux_unit(FILE *stream, const struct result *r) {
 }
 
 static void note_beam(FILE *stream, const struct result *r) {
-    const char *wrong = r->image.beam_pixels > (double)r->background.n_pixels
-                            ? "larger than the image"
-                        : r->image.beam_pixels < 1 ? "smaller than a pixel"
-                                                   : NULL;
+    const double n_pixels = (double)(r->image.axes[0] * r->image.axes[1]); /* of the whole image */
+    const char *wrong = r->image.beam_pixels > n_pixels ? "larger than the image"
+                        : r->image.beam_pixels < 1      ? "smaller than a pixel"
+                                                        : NULL;
     if (wrong)
         note(stream, "the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?", wrong);
     else if (r->quality.beam_pixels < LEAST_BEAM)

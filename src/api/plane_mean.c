@@ -1,6 +1,6 @@
 /* How planes are averaged:
  *
- * 1. The planes are those of the only further axis with several.
+ * 1. The planes are those of the only further axis with several, but for one of Stokes parameters.
  * 2. Each plane is taken in turn: its beam is compared with that of the first one, its clip gives
  *    the rms, and its pixels are added with the weight 1 / rms^2.
  * 3. The sums are divided by the weights at each pixel, and rounded once.
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "common/ascii.h"
 #include "input/chunks.h"
 
 static const double MOST_APART = 0.02; /* of axes of beams */
@@ -40,23 +41,46 @@ struct planes {
 
 /* --- which planes --- */
 
-/* Finds the axis that has several planes, and the planes that are averaged. */
+/* Whether an axis has Stokes parameters, of which no average is taken. */
+static bool is_stokes(const struct planes *p, int axis) {
+    char type[SRCFIND_TEXT] = "";
+    header_text(&p->image->hdu.header, header_keyword("CTYPE", axis).text, type, sizeof type);
+    return ascii_same(type, "STOKES");
+}
+
+static enum srcfind_status refuse_axes(const struct planes *p, int axis, int stokes) {
+    const char *path = p->of_file.path;
+    if (axis == 0)
+        return error_set(p->error, SRCFIND_ERROR_INPUT,
+                         "%s: --plane mean is for channels, and axis %d has Stokes parameters: "
+                         "choose one of them, as with --plane 1",
+                         path, stokes);
+    return error_set(p->error, SRCFIND_ERROR_INPUT,
+                     "%s: --plane mean needs one axis with several planes, and here axes %d and %d "
+                     "have them: cut out a cube of three axes",
+                     path, p->axis, axis);
+}
+
+/* Finds the axis that has several planes, and the planes that are averaged: of a Stokes axis the
+ * first one. */
 static enum srcfind_status choose_planes(struct planes *p) {
     const struct plane_option *wanted = &p->options->image.plane;
     const struct srcfind_image *m = &p->of_file;
     int64_t n = 1;
+    int stokes = 0;
     p->axis = 3;
     for (int i = 2; i < m->n_axes; i++) {
-        if (m->axes[i] == 1)
+        if (m->axes[i] > 1 && is_stokes(p, i + 1))
+            stokes = i + 1;
+        if (m->axes[i] == 1 || stokes == i + 1)
             continue;
         if (n > 1)
-            return error_set(p->error, SRCFIND_ERROR_INPUT,
-                             "%s: --plane mean needs one axis with several planes, and here axes "
-                             "%d and %d have them: cut out a cube of three axes",
-                             m->path, p->axis, i + 1);
+            return refuse_axes(p, i + 1, 0);
         n = m->axes[i];
         p->axis = i + 1;
     }
+    if (n == 1 && stokes > 0)
+        return refuse_axes(p, 0, stokes);
     p->first = wanted->mean_first;
     p->last = wanted->mean_last == INT64_MAX ? n : wanted->mean_last;
     if (p->last > n)
@@ -113,13 +137,16 @@ static enum srcfind_status compare_beam(struct planes *p, int64_t number,
         if (isfinite(beams[i]->major))
             snprintf(texts[i], sizeof texts[i], "%.4g x %.4g arcsec, %.3g deg",
                      3600 * beams[i]->major, 3600 * beams[i]->minor, beams[i]->angle);
+    char fewer[64] = "";
+    if (number - 1 > p->first)
+        snprintf(fewer, sizeof fewer, ", as in --plane mean:%lld-%lld", (long long)p->first,
+                 (long long)(number - 1));
     return error_set(p->error, SRCFIND_ERROR_INPUT,
                      "%s: --plane mean needs one beam, and those of planes %lld and %lld differ by "
-                     "more than 2%% (%s; %s): convolve the cube to one beam, average fewer planes, "
-                     "as in --plane mean:%lld-%lld, or search one plane and give the cube to "
-                     "--measure-in",
+                     "more than 2%% (%s; %s): convolve the cube to one beam, average "
+                     "fewer planes%s, or search one plane and give the cube to --measure-in",
                      p->of_file.path, (long long)p->beam_plane, (long long)number, texts[0],
-                     texts[1], (long long)p->first, (long long)(number - 1));
+                     texts[1], fewer);
 }
 
 /* --- the pixels --- */

@@ -47,7 +47,7 @@ static const char HELP[] =
     "  -V, --version            show versions of srcfind and libraries\n"
     "  -h, --help               show this help\n"
     "\n"
-    "Catalogues are read from csv, ecsv, json and fits. More: man srcfind-merge\n";
+    "Catalogues are read from csv, ecsv, json, fits and vot. More: man srcfind-merge\n";
 
 enum { RADIUS = 256, DUPLICATES, FILES_FROM };
 

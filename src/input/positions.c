@@ -89,6 +89,16 @@ static struct pair find_j2000(const struct table_file *table) {
     return texts;
 }
 
+/* The same columns in any unit, for a message. */
+static struct pair find_named_j2000(const struct table_file *table) {
+    for (int i = 0; i < PAIRS; i++) {
+        const struct pair pair = find_pair(table, j2000[i][0], j2000[i][1]);
+        if (pair.x)
+            return pair;
+    }
+    return (struct pair){0};
+}
+
 /* --- which columns --- */
 
 /* The coordinates of an image; lon is "" without any. */
@@ -205,6 +215,10 @@ static enum srcfind_status choose_columns(const char *path, const struct table_f
         return refuse_others(path, other->columns[SKY_LON], other->columns[SKY_LAT], sky, error);
     *pair = find_pair(table, "Xposn", "Yposn");
     if (pair->x)
+        return SRCFIND_OK;
+    *pair = find_named_j2000(table);
+    *celestial = sky->is_j2000 && pair->x;
+    if (*celestial) /* its unit is then refused */
         return SRCFIND_OK;
     return *sky->lon && of_j2000.x
                ? refuse_others(path, of_j2000.x->name, of_j2000.y->name, sky, error)

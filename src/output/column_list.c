@@ -40,11 +40,6 @@ static enum srcfind_status find_list(const char *name, const char **text, struct
         }
         texts_append(names, sizeof names, "%s@%s", i ? ", " : "", lists[i].name);
     }
-    if (strchr(name, ','))
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "columns: @%.40s: a list with a name stands alone: to add columns, copy "
-                         "what share/srcfind/columns has",
-                         name);
     return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no list @%.40s; there are %s",
                      name, names);
 }
@@ -135,23 +130,38 @@ static enum srcfind_status check_titles(const struct column_list *list, struct e
     return SRCFIND_OK;
 }
 
+/* Adds the columns of a list, whose items are columns or, if may_name, names of lists. */
+static enum srcfind_status add_items(const char *text, bool may_name, struct column_list *list,
+                                     struct error *error) {
+    for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
+        const char *item = at, *named;
+        char name[COLUMN_NAME];
+        enum srcfind_status status = SRCFIND_OK;
+        if (may_name && *at == '@') {
+            at++;
+            status = take(&at, ", \t\r\n#", name, sizeof name) ? find_list(name, &named, error)
+                                                               : find_list(at, &named, error);
+            if (status == SRCFIND_OK)
+                status = add_items(named, false, list, error);
+        } else if (list->n == MOST_COLUMNS) {
+            status = error_set(error, SRCFIND_ERROR_OPTIONS, "columns: more than %d", MOST_COLUMNS);
+        } else if (!take_item(&at, &list->columns[list->n++])) {
+            status = error_set(error, SRCFIND_ERROR_OPTIONS,
+                               "columns: '%.40s': each is NAME[:UNIT][|NUMBER][=NEW] or "
+                               "'CONSTANT'=NEW, with commas between them; a name has up to %d "
+                               "letters, digits, _ . + -, and a constant up to %d characters",
+                               item, COLUMN_NAME - 1, SRCFIND_TEXT - 1);
+        }
+        if (status != SRCFIND_OK || *at != ',')
+            return status;
+    }
+}
+
 enum srcfind_status column_list_read(const char *text, struct column_list *list,
                                      struct error *error) {
-    *list = (struct column_list){.field_ids = ascii_same(text, "@selavy") ? "col_" : NULL};
-    if (*text == '@' && find_list(text + 1, &text, error) != SRCFIND_OK)
-        return SRCFIND_ERROR_OPTIONS;
-    for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
-        const char *item = at;
-        if (list->n == MOST_COLUMNS)
-            return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: more than %d", MOST_COLUMNS);
-        if (!take_item(&at, &list->columns[list->n++]))
-            return error_set(error, SRCFIND_ERROR_OPTIONS,
-                             "columns: '%.40s': each is NAME[:UNIT][|NUMBER][=NEW] or "
-                             "'CONSTANT'=NEW, with commas between them; a name has up to %d "
-                             "letters, digits, _ . + -, "
-                             "and a constant up to %d characters",
-                             item, COLUMN_NAME - 1, SRCFIND_TEXT - 1);
-        if (!*at)
-            return check_titles(list, error);
-    }
+    const size_t first = strcspn(text, ",");
+    *list = (struct column_list){
+        .field_ids = first == 7 && ascii_same_start(text, "@selavy", first) ? "col_" : NULL};
+    const enum srcfind_status status = add_items(text, true, list, error);
+    return status == SRCFIND_OK ? check_titles(list, error) : status;
 }

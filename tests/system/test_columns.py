@@ -155,6 +155,17 @@ class Columns(t.Case):
                 if table[name].dtype.kind == "f" and not name.startswith(("DC_", "Scale")):
                     self.assertFalse(np.all(table[name] == 0), (name, options))
 
+    def test_columns_beside_a_list(self):
+        """Before and behind it, and two lists."""
+        image, out = self.image(), self.path("c.csv")
+        names = {}
+        for columns in ("@short", "@pybdsf", "@pybdsf,Flags", "N_pix=n, @short ,Isl_rms"):
+            t.run(image, "-q", "--fit", "--columns", columns, "-o", out, check=True)
+            with open(out) as stream:
+                names[columns] = stream.readline().strip().split(",")
+        self.assertEqual(names["@pybdsf,Flags"], names["@pybdsf"] + ["Flags"])
+        self.assertEqual(names["N_pix=n, @short ,Isl_rms"], ["n", *names["@short"], "Isl_rms"])
+
     def test_lists(self):
         """The lists of the folder are those of the command, and each can be written with --fit."""
         image = self.image()
@@ -377,7 +388,8 @@ class Columns(t.Case):
             (2, "Source_Name is in no unit", "Source_Name:m"),
             (2, "there is no column ra; did you mean RA?", "ra"),
             (2, "there is no column aegean; did you mean @aegean?", "aegean"),
-            (2, "@selavy,RA: a list with a name stands alone", "@selavy,RA"),
+            (2, "two columns are named ra", "@aegean,RA=ra"),
+            (2, "there is no list @y; there are", "RA,@y"),
             (2, "--columns: RA is in deg, and cannot be converted to", "RA:\u00b5rad"),
             (2, "columns: nJy: VOTable and FITS have no spelling", "Total_flux:nJy"),
             (2, "--columns: S_Code needs --deblend", "S_Code"),

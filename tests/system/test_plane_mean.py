@@ -109,6 +109,9 @@ class PlaneMean(t.Case):
             stokes[name.replace("3", "4")] = value
         path = self.write("stokes.fits", self.planes[:, None], stokes)
         self.assertEqual(self.csv(path, "--plane=mean"), self.csv(self.cube, "--plane=mean"))
+        both = np.stack([self.planes, self.planes[::-1] * 0.1], axis=1)  # I, Q of each channel
+        path = self.write("both.fits", both, stokes)
+        self.assertEqual(self.csv(path, "--plane=mean"), self.csv(self.cube, "--plane=mean"))
         image = self.write("image.fits", self.planes[2], t.sky_header())
         self.assertEqual(self.csv(image, "--plane=mean"), self.csv(image))
 
@@ -211,6 +214,9 @@ class PlaneMean(t.Case):
         ):
             self.assert_error(2, "nor mean or mean:A-B", self.cube, "--plane=" + wrong)
         self.assert_error(1, "there is no plane 6: the image has 5", self.cube, "--plane=mean:2-6")
+        stokes = t.sky_header(CTYPE3="STOKES", CRPIX3=1.0, CRVAL3=1.0, CDELT3=1.0)
+        path = self.write("stokes.fits", self.planes[:4], stokes)
+        self.assert_error(1, "axis 3 has Stokes parameters: choose one", path, "--plane=mean")
         four = self.write("four.fits", np.zeros((2, 3, 20, 20), np.float32))
         self.assert_error(
             1, "needs one axis with several planes, and here axes 3 and 4", four, "--plane=mean"

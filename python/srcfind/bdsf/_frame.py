@@ -53,6 +53,11 @@ class Frame:
         #: degrees of a pixel at the reference pixel, x and y; x is negative where east is left
         self.steps = np.array([float(scale.to_value("deg")) for scale in scales]) * signs
 
+    @property
+    def pixel(self) -> float:
+        """The side, in degrees, of a square of the area of a pixel at the reference pixel."""
+        return float(np.sqrt(abs(self.steps.prod())))
+
     def sky_of(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Positions in degrees of pixels that count from 0."""
         lon, lat = self.wcs.wcs_pix2world(x, y, 0)

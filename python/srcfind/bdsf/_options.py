@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import srcfind
@@ -287,7 +288,10 @@ def _full_name(name: str) -> str:
     if len(matches) > 1:
         raise Error(f"{name}: several options begin so: {', '.join(matches)}")
     if not matches:
-        raise Error(f"{name}: PyBDSF has no such option")
+        near = get_close_matches(name, OPTIONS, 1)
+        raise Error(
+            f"{name}: PyBDSF has no such option{f'; did you mean {near[0]}?' if near else ''}"
+        )
     return matches[0]
 
 

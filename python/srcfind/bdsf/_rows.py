@@ -119,6 +119,7 @@ def make_gaussians(table: NDArray[Any], frame: Frame) -> list[Gaussian]:
     rms, mean = table["Isl_rms"].tolist(), table["Isl_mean"].tolist()
     common = _common(table, frame)
     is_wide = [level > 0 for level in common["jlevel"]]
+    in_pixels = np.array([1 / frame.pixel, 1 / frame.pixel, 1])
     return _records(
         Gaussian,
         {
@@ -129,6 +130,12 @@ def make_gaussians(table: NDArray[Any], frame: Frame) -> list[Gaussian]:
             "peak_fluxE": table["E_Peak_flux"].tolist(),
             **_with_errors("centre_sky", table, frame.sky),
             **_with_errors("centre_pix", table, ("Xposn", "Yposn")),
+            "size_pix": [
+                (np.array(size) * in_pixels).tolist() for size in common["size_sky_uncorr"]
+            ],
+            "size_pixE": [
+                (np.array(size) * in_pixels).tolist() for size in common["size_skyE_uncorr"]
+            ],
             "rms": rms,
             "mean": mean,
             # noise of a scale; 0 in the image itself

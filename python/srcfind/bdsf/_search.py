@@ -68,10 +68,10 @@ def _thresholds(opts: Opts, file: ImageFile) -> dict[str, Any]:
     least = opts.minpix_isl
     if least is None:
         least = max(_LEAST_PIXELS, int(file.beam_pixels(opts.beam) / 6))
-    threshold = _number(opts, "thresh_pix")
+    island = _number(opts, "thresh_isl")
     return {
-        "threshold": threshold,
-        "island": min(_number(opts, "thresh_isl"), threshold),
+        "threshold": max(_number(opts, "thresh_pix"), island),  # as islands of PyBDSF have it
+        "island": island,
         "connectivity": 8,
         "min_pixels": least,
     }
@@ -90,8 +90,6 @@ def _fit(opts: Opts) -> dict[str, Any]:
     """The options of components."""
     if opts.stop_at not in (None, "isl", "read"):
         raise Error(f"stop_at={opts.stop_at!r}: isl or read")
-    if opts.stop_at:
-        return {}
     return {
         "fit": True,
         "group": "island" if opts.group_by_isl else opts.group_tol,
@@ -243,7 +241,11 @@ def _measure_in(opts: Opts, file: ImageFile) -> Iterator[dict[str, Any]]:
         yield {}
         return
     if file.n_channels < 2:
-        raise Error(f"{file.path}: spectralindex_do needs an image with channels")
+        text = f"{file.path}: spectralindex_do needs an image with channels, and is left out"
+        warnings.warn(text, srcfind.SrcfindWarning, stacklevel=6)
+        opts.__dict__["spectralindex_do"] = False
+        yield {}
+        return
     if opts.specind_snr != _ONLY_SNR:
         raise Error("specind_snr: channels of an S/N of 3 and more count: leave the option out")
     as_it_is = not (opts.beam_spectrum or opts.flagchan_list or file.trim or file.n_stokes > 1)

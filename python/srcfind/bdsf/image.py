@@ -328,9 +328,24 @@ class Image:
         table = self._rows(self._catalogue)
         return _with(table, S_Code=np.full(len(table), "S"))
 
-    @cached_property
+    def _check_fitted(self) -> None:
+        if self.opts.stop_at:
+            raise Error("the image has not been fitted: search it without stop_at")
+
+    @property
     def gaussians(self) -> list[Gaussian]:
         """The Gaussians."""
+        self._check_fitted()
+        return self._gaussians
+
+    @property
+    def sources(self) -> list[Source]:
+        """The sources, which have one or several Gaussians."""
+        self._check_fitted()
+        return self._sources
+
+    @cached_property
+    def _gaussians(self) -> list[Gaussian]:
         rows = self._catalogue.gaussians
         # amplitudes at given positions: a Gaussian a row
         table = self._table if rows is None else self._rows(rows)
@@ -341,9 +356,8 @@ class Image:
         return gaussians
 
     @cached_property
-    def sources(self) -> list[Source]:
-        """The sources, which have one or several Gaussians."""
-        sources = make_sources(self._table, self.frame, self.gaussians)
+    def _sources(self) -> list[Source]:
+        sources = make_sources(self._table, self.frame, self._gaussians)
         self._add_spectra(sources)
         if self._is_forced:
             _forced.add_island_fluxes(self, sources, "posn_pix_centroid")
@@ -356,7 +370,10 @@ class Image:
         """The islands."""
         if self._is_forced:
             return _forced.make_circles(self)
-        return make_islands(self._table, self.sources, self.ch0_arr, self.pyrank)
+        islands = make_islands(self._table, self._sources, self.ch0_arr, self.pyrank)
+        for island in islands if self.opts.stop_at else ():
+            island.sources, island.gaul = [], []
+        return islands
 
     def _add_spectra(self, rows: Any) -> None:
         """Sets spectral indices, and fluxes of channels. Those of a Gaussian are of its source, if it
