@@ -636,8 +636,9 @@ static void positions_of_rows(void **state) {
 
 static void bad_positions(void **state) {
     static const char *const cases[][4] = {
-        {"RA,DEC\n1,2\n12:30:00,-5\n", "RA", "DEC",
-         "RA of row 2 is `12:30:00`, and no number: positions are in degrees"},
+        {"RA,DEC\n1,2\n12:61:00,-5\n", "RA", "DEC",
+         "RA of row 2 is `12:61:00`, and no number: positions are degrees, as 187.5"},
+        {"Xposn,Yposn\n12:30:00,1\n", "", "", "is `12:30:00`, and no number of a pixel"},
         {"RA,dec\n1,2\n1,x\n", "RA", "DEC", "dec of row 2 is `x`, and no number"},
         {"RA,DEC\n1,2\n", "GLON", "GLAT",
          "its positions are RA and DEC, those of the image GLON and GLAT"},
