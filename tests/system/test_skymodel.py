@@ -751,7 +751,7 @@ class SkyModels(t.Case):
             path = self.run_in(suffix, image, "--fit")
             self.assert_error(
                 2,
-                "c%s: catalogues are read from .csv, .ecsv, .json and .fits" % suffix,
+                "c%s: catalogues are read from .csv, .ecsv, .json, .fits and .vot" % suffix,
                 image,
                 "--at",
                 path,
