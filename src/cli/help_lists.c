@@ -98,7 +98,7 @@ void help_list_columns(FILE *stream) {
     for (int i = 0; (more = chosen_table_column(i, &needs_fit)); i++)
         put_column(more->name, more->unit, needs_fit ? "FITTED" : "ALWAYS", more->description,
                    stream);
-    fputs("\nLists with a name, which stand alone:\n\n", stream);
+    fputs("\nLists with a name, beside which other columns may stand:\n\n", stream);
     for (int i = 0; column_list_name(i); i++) {
         const char *about = column_list_text(i) + strlen("# ");
         const int at = fprintf(stream, "  @%-*s", NAME_COLUMN - 3, column_list_name(i));

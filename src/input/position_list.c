@@ -75,7 +75,8 @@ static enum srcfind_status add_row(struct builder *builder, const struct piece p
     bool ok = builder_begin_row(builder);
     for (int i = 0; ok && i < 2; i++)
         ok = builder_set_text(builder, i, pair[i].text, pair[i].length) == BUILDER_OK;
-    builder_end_row(builder);
+    if (ok)
+        builder_end_row(builder);
     return ok ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
 }
 

@@ -238,7 +238,7 @@ class Help(t.Case):
         """All columns of the schema, with their units, each with the option that makes it; and the
         lists of the folder."""
         lines = shown("--columns", "help")
-        at = lines.index("Lists with a name, which stand alone:")
+        at = lines.index("Lists with a name, beside which other columns may stand:")
         between = lines.index("Columns that catalogues have only if they are chosen:")
         found, chosen = items(lines[:between]), items(lines[between:at])
         with open(os.path.join(t.SOURCE_ROOT, "schema", "srcfind.schema.json")) as stream:

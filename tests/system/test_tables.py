@@ -700,6 +700,7 @@ class Tables(t.Case):
         digits = base64.b64encode(rows).decode()
         _, columns = read(self.votable("b.vot", fields % (digits[:7] + "\n " + digits[7:])))
         self.assertEqual(columns, {"t": ["abc", "0123"], "w": ["\u00e4b"] * 2, "n": [None, -6]})
+        self.assertEqual(read(self.votable("e.vot", fields % ""))[1], {"t": [], "w": [], "n": []})
         half = base64.b64encode(rows[:-1]).decode()
         self.assertIn(
             "the STREAM ends within row 2", error_of(self.votable("h.vot", fields % half))
@@ -772,6 +773,14 @@ class Tables(t.Case):
             ),
             (field % "<DATA><FITS/></DATA>", "save the table as FITS"),
             (field % "<TABLE/>", "a TABLE is in another one"),
+            (
+                (rows % "<TR><TD>z</TD></TR>").replace('"RA"', '"R&#10;A"'),
+                "a cell of R?A in row 1 is no number",
+            ),
+            (
+                field % '<DATA><BINARY><STREAM encoding="a&#10;b"/></BINARY></DATA>',
+                "encoded as `a?b`",
+            ),
             (rows % "<TR><TD>1</TR>", "no valid XML"),
             (rows % "<TR><TD>&x;</TD></TR>", "no valid XML"),
             (rows % ("<TR><TD>%s</TD></TR>" % ("1" * (2 << 20))), "a cell is too long"),

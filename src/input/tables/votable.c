@@ -84,11 +84,14 @@ static void out_of_memory(struct votable *v) {
 
 static void check_cell(struct votable *v, enum builder_result result, int64_t field) {
     const struct votable_field *f = &v->fields[field];
+    const char *name = v->best.columns[f->column].cells.name;
+    char quote[TEXT_FILE_QUOTE];
     if (result == BUILDER_NO_MEMORY)
         out_of_memory(v);
     else if (result != BUILDER_OK)
-        wrong(v, "a cell of %s in row %lld is no %snumber", v->best.columns[f->column].cells.name,
-              (long long)v->best.n_rows + 1, result == BUILDER_NO_WHOLE ? "whole " : "");
+        wrong(v, "a cell of %s in row %lld is no %snumber",
+              text_file_quote(name, strlen(name), quote), (long long)v->best.n_rows + 1,
+              result == BUILDER_NO_WHOLE ? "whole " : "");
 }
 
 /* --- attributes --- */
@@ -320,7 +323,7 @@ static void decode(struct votable *v, const XML_Char *text, int length) {
 static void take_rows(struct votable *v) {
     const bool has_flags = v->rows == BINARY2;
     int64_t from = 0, size = 0;
-    while (v->status == SRCFIND_OK &&
+    while (v->status == SRCFIND_OK && from < v->n_bytes &&
            (size = votable_row_size(v->fields, v->n_fields, has_flags, v->bytes + from,
                                     v->n_bytes - from)) > 0) {
         if (!builder_begin_row(&v->best) ||
@@ -333,7 +336,7 @@ static void take_rows(struct votable *v) {
         from += size;
     }
     v->n_bytes -= from;
-    if (from > 0)
+    if (v->n_bytes > 0)
         memmove(v->bytes, v->bytes + from, (size_t)v->n_bytes);
     if (size < 0 || v->n_bytes > MOST_ROW)
         wrong(v, "row %lld is no row: do the fields fit?", (long long)v->best.n_rows + 1);
@@ -341,14 +344,15 @@ static void take_rows(struct votable *v) {
 
 static void begin_stream(struct votable *v, const XML_Char **attributes) {
     const char *encoding = attribute(attributes, "encoding");
+    char quote[TEXT_FILE_QUOTE];
     v->n_bytes = 0;
     v->base64 = (struct base64){0};
     v->is_in_stream = true;
     if (*attribute(attributes, "href"))
         wrong(v, "the rows are in another file, which is not read: save the table with its rows");
     else if (strcmp(encoding, "base64") != 0)
-        wrong(v, "the rows are encoded as `%.16s`: save the table with base64 or TABLEDATA",
-              encoding);
+        wrong(v, "the rows are encoded as `%s`: save the table with base64 or TABLEDATA",
+              text_file_quote(encoding, strlen(encoding), quote));
 }
 
 static void end_stream(struct votable *v) {
