@@ -358,6 +358,8 @@ def test_stop_at_islands(process):
     assert [i.island_id for i in stopped.islands] == [i.island_id for i in img.islands]
     assert stopped.islands[0].max_value == img.islands[0].max_value
     assert stopped.islands[0].sources == stopped.islands[0].gaul == []
+    wide = process(stop_at="isl", atrous_do=True)
+    assert [i.island_id for i in wide.islands] == [i.island_id for i in img.islands]
     for name in ("sources", "gaussians"):
         with pytest.raises(bdsf.Error, match="has not been fitted: search it without stop_at"):
             getattr(stopped, name)
@@ -396,6 +398,16 @@ def test_forced(process):
     np.testing.assert_allclose(img.sources[0].posn_sky_centroid, free.posn_sky_centroid)
     assert 0.3 < img.sources[0].total_flux / free.total_flux < 1.2
     assert abs(img.sources[1].total_flux) < 5 * img.sources[1].total_fluxE
+
+
+def test_positions_on_blank_pixels(process, path):
+    """They have no flux, and leave no hole in the model."""
+    data = fits.getdata(SAMPLE)
+    data[100:110, 100:110] = np.nan
+    fits.writeto(path("blank.fits"), data, fits.getheader(SAMPLE))
+    img = process(path("blank.fits"))
+    img = process(path("blank.fits"), src_ra_dec=[img.pix2sky([105, 105]), img.pix2sky([80, 80])])
+    assert np.isnan(img.gaussians[0].peak_flux) and np.isfinite(img.model_gaus_arr).all()
 
 
 @pytest.mark.parametrize("unit, scale", [("Jy/beam", 1), ("mJy/beam", 1000)])

@@ -53,9 +53,11 @@ def circle_ids(img: Image) -> NDArray[np.int32]:
 
 
 def model(img: Image) -> NDArray[np.float32]:
-    """The sum of the Gaussians in the map's unit, [x, y]."""
+    """The sum of the Gaussians in the map's unit, [x, y]; those on blank pixels have no flux."""
     total = np.zeros(img.ch0_arr.shape)
     for gaussian in img.gaussians:
+        if np.isnan(gaussian.peak_flux):
+            continue
         x0, y0 = gaussian.centre_pix
         form = np.linalg.inv(img.frame.pixel_covariance(gaussian.size_sky_uncorr))
         box, _ = circle(img, (x0, y0), _REACH * img.beam2pix(gaussian.size_sky)[0])

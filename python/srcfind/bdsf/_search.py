@@ -94,7 +94,7 @@ def _fit(opts: Opts) -> dict[str, Any]:
         "fit": True,
         "group": "island" if opts.group_by_isl else opts.group_tol,
         "shapes": "beam" if opts.fix_to_beam else None,
-        "scales": True if opts.atrous_do else None,
+        "scales": True if opts.atrous_do and not opts.stop_at else None,
         "psf": "measured" if opts.psf_vary_do else None,
     }
 
