@@ -33,6 +33,17 @@ SANITIZED = bool(os.environ.get("SRCFIND_SANITIZED"))
 THREADS_WATCHED = os.environ.get("SRCFIND_SANITIZED") == "threads"
 SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
 HANG = 600  # seconds: only a process that hangs takes so long, on whichever machine
+# Columns that a negated image turns; those of fits, too.
+TURNED = (
+    "Isl_Total_flux",
+    "Total_flux",
+    "Peak_flux",
+    "Pixel_sum",
+    "Resid_Isl_mean",
+    "Isl_mean",
+    "SNR",
+    "Pix_SNR",
+)
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(SOURCE_ROOT, "tests"))  # for sky.py

@@ -26,16 +26,6 @@ EDGE, SINGLE, NO_BEAM, UNCERTAIN, NEGATIVE, NOT_FITTED, BEAM_SHAPED, NARROW = (
     128,
     1024,
 )
-TURNED = (
-    "Isl_Total_flux",
-    "Total_flux",
-    "Peak_flux",
-    "Pixel_sum",
-    "Resid_Isl_mean",
-    "Isl_mean",
-    "SNR",
-    "Pix_SNR",
-)
 FITTED = (
     "E_Maj",
     "E_Min",
@@ -321,7 +311,7 @@ class Components(t.Case):
                     else other[name]
                     if other[name] in ("", "0")
                     else "-" + other[name]
-                    for name in TURNED
+                    for name in t.TURNED
                     if name in other
                 }
                 self.assertEqual(
@@ -1248,7 +1238,7 @@ class Components(t.Case):
                         math.ldexp(row[name], power)
                         if name
                         in (
-                            *TURNED[:-2],
+                            *t.TURNED[:-2],
                             "E_Isl_Total_flux",
                             "E_Total_flux",
                             "E_Peak_flux",

@@ -10,15 +10,6 @@ import srcfind_test as t
 
 FAKE = os.environ.get("FAKE_CUDA", "")
 MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
-TURNED = (
-    "Isl_Total_flux",
-    "Total_flux",
-    "Peak_flux",
-    "Pixel_sum",
-    "Resid_Isl_mean",
-    "Isl_mean",
-    "SNR",
-)
 NEGATIVE, ARTEFACT = 32, 2048
 KINDS = ("positive", "negative", "artefacts", "negative_artefacts")
 
@@ -35,7 +26,7 @@ def turned(row, n_before):
     def other_sign(cell):
         return cell[1:] if cell.startswith("-") else cell if cell in ("", "0") else "-" + cell
 
-    changed = {name: other_sign(row[name]) for name in TURNED if name in row}
+    changed = {name: other_sign(row[name]) for name in t.TURNED if name in row}
     changed.update({name: str(int(row[name]) + n_before) for name in ("Source_id", "Isl_id")})
     return {**row, **changed, "Flags": str(int(row["Flags"]) + NEGATIVE)}
 

@@ -25,16 +25,6 @@ from test_model import Gaussian
 MERGE = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 EDGE, NEGATIVE, NOT_FITTED, BEAM_SHAPED, DUPLICATE = 1, 32, 64, 128, 256
-TURNED = (
-    "Isl_Total_flux",
-    "Total_flux",
-    "Peak_flux",
-    "Pixel_sum",
-    "Resid_Isl_mean",
-    "Isl_mean",
-    "SNR",
-    "Pix_SNR",
-)
 BEAM = (5.0, 4.0, 30.0)  # pixels, degrees
 ROUND = math.sqrt(BEAM[0] * BEAM[1])
 LEAST = 0.9  # share of a kernel that is on pixels
@@ -630,7 +620,7 @@ class Negated(Scales):
                     else other[name]
                     if other[name] in ("", "0")
                     else "-" + other[name]
-                    for name in TURNED
+                    for name in t.TURNED
                 }
                 self.assertEqual(
                     {**row, **no_artefact(row)},
