@@ -725,6 +725,8 @@ class Tables(t.Case):
         path = self.votable("many.vot", content)
         self.assertEqual(positions(path), ("sky", [(1, 5, 6)]))
         self.assertEqual(positions(path, "GALACTIC", "GLON", "GLAT"), ("sky", [(1, 3, 4)]))
+        path = self.votable("j2000.vot", content.replace("RA", "RAJ2000").replace("DEC", "DEJ2000"))
+        self.assertEqual(positions(path), ("sky", [(1, 5, 6)]))
         path = self.votable("others.vot", content.replace("GLON", "x").replace("RA", "y"))
         self.assertIn(
             "in any of its tables (table 1 (none), table 2 (empty), table 3 (galactic), table 4 (own), table 5 (late))",
