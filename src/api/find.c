@@ -62,10 +62,13 @@ static enum srcfind_status find_at(const struct search *search, struct result *r
     const struct options *o = search->options;
     const struct srcfind_image *image = &result->image;
     struct error *error = &search->finder->error;
+    const struct flux_units units = entry_models_units(&search->views->measure);
     struct positions positions;
     enum srcfind_status status =
-        positions_read(search->finder->at, o->at, image->frame, image->equinox, image->lon_name,
-                       image->lat_name, options_fit(o), &positions, error);
+        o->at_fixed
+            ? positions_read_models(search->finder->at, o->at, image, &units, &positions, error)
+            : positions_read(search->finder->at, o->at, image->frame, image->equinox,
+                             image->lon_name, image->lat_name, options_fit(o), &positions, error);
     for (int64_t i = 0; status == SRCFIND_OK && !positions.celestial && i < positions.n; i++) {
         positions.x[i] -= (double)image->first_x;
         positions.y[i] -= (double)image->first_y;

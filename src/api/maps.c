@@ -56,7 +56,7 @@ static bool has_model(enum map map) {
 
 /* Whether a map has the background of scales where their sources are. */
 static bool has_wide_background(const struct result *result, enum map map) {
-    return result->options.scales.n > 0 &&
+    return (result->options.scales.n > 0 || result->options.at_fixed) &&
            (maps[map].quantity == QUANTITY_BACKGROUND || maps[map].quantity == QUANTITY_RESIDUAL);
 }
 
@@ -71,13 +71,15 @@ const char *srcfind_map_suffix(int i) {
 /* Whether a search with these options can give this map. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
     const enum map_needs needs = map_products[map].needs;
-    if (*options->at && needs >= NEEDS_ISLANDS)
+    if (*options->at && (needs == NEEDS_ISLANDS || needs == NEEDS_PARTS))
         error_set(error, SRCFIND_ERROR_OPTIONS, "no islands are found with --at: leave %s out",
                   map_products[map].name);
     else if ((needs == NEEDS_FIT && !options_fit(options)) ||
              (needs == NEEDS_PARTS && !options_deblend(options)))
         error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs %s", map_products[map].name,
-                  needs == NEEDS_FIT ? "--fit" : "--deblend or --fit");
+                  needs == NEEDS_PARTS ? "--deblend or --fit"
+                  : *options->at       ? "--fit or --at-fixed"
+                                       : "--fit");
     else
         return true;
     return false;

@@ -171,29 +171,51 @@ static enum srcfind_status detect_with_correlation(struct backend_search *b, str
 
 /* --- from islands to rows --- */
 
+/* Finds the beam, which fits and models at given positions need. */
+static enum srcfind_status find_frame_at(const struct backend_search *b, struct fit_frame *frame) {
+    const struct view *view = &b->search->views->measure;
+    const struct options *o = b->search->options;
+    const enum srcfind_status status = sources_frame(view, o, frame, b->calls.error);
+    if (status != SRCFIND_OK || !options_fit(o) || frame->has_beam)
+        return status;
+    const bool is_of_planes = !o->fit && !o->at_fixed;
+    return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
+                           o->at_fixed    ? "--at-fixed needs the beam"
+                           : is_of_planes ? "--at with --measure-in needs the beam"
+                                          : "--at with --fit needs the beam",
+                           o->at_fixed    ? "leave --at-fixed and --fit out for the nearest pixels"
+                           : is_of_planes ? "leave --measure-in out"
+                                          : "leave --fit out for the nearest pixels",
+                           b->calls.error);
+}
+
 /* Measures at the positions that are given. */
 static enum srcfind_status measure_at(struct backend_search *b, struct sources *sources) {
     const struct view *view = &b->search->views->measure;
     const struct options *o = b->search->options;
     const struct run_source pixels = view_pixels(view, &b->calls);
     struct fit_frame frame;
-    const enum srcfind_status status = sources_frame(view, o, &frame, b->calls.error);
-    if (status != SRCFIND_OK)
-        return status;
-    if (options_fit(o) && !frame.has_beam)
-        return sources_no_beam(
-            view->metadata, SRCFIND_ERROR_OPTIONS,
-            o->fit ? "--at with --fit needs the beam" : "--at with --measure-in needs the beam",
-            o->fit ? "leave --fit out for the nearest pixels" : "leave --measure-in out",
-            b->calls.error);
+    struct entry_model *models = NULL;
+    struct at_rows made = {0};
+    enum srcfind_status status = find_frame_at(b, &frame);
+    if (status == SRCFIND_OK && o->at_fixed)
+        status = entry_models_make(view, &frame, b->positions, &models, b->calls.error);
     const struct at_rows_from from = {.view = view,
                                       .pixels = &pixels,
                                       .positions = b->positions,
                                       .frame = &frame,
-                                      .fits = options_fit(o),
+                                      .fits = options_fit(o) && !o->at_fixed,
+                                      .models = models,
                                       .all = o->at_all};
-    return at_rows_make(&from, b->calls.threads, &sources->rows, &sources->n, &sources->left_out,
-                        b->calls.error);
+    if (status == SRCFIND_OK)
+        status = at_rows_make(&from, b->calls.threads, &made, b->calls.error);
+    free(models);
+    sources->rows = made.rows;
+    sources->n = made.n;
+    sources->gaussians = made.gaussians;
+    sources->n_gaussians = made.n_gaussians;
+    sources->left_out = made.left_out;
+    return status;
 }
 
 /* Makes rows of the islands. If their pixels are not needed again, the device is given back first.

@@ -7,15 +7,35 @@
 #include "common/ascii.h"
 #include "input/tables/text_file.h"
 
-enum { MAJOR, MINOR, ANGLE, PSF_MAJOR, PSF_MINOR, PSF_ANGLE, COLUMNS };
+/* Each shape has two axes and an angle: of the entry, of the beam in it, of the entry with it. */
+enum {
+    MAJOR,
+    MINOR,
+    ANGLE,
+    PSF_MAJOR,
+    PSF_MINOR,
+    PSF_ANGLE,
+    WHOLE_MAJOR,
+    WHOLE_MINOR,
+    WHOLE_ANGLE,
+    COLUMNS
+};
+enum { OF_SHAPE = PSF_MAJOR };
+
+static const double ARCSEC = 1 / 3600.0;
 
 /* The names of columns of each kind, and the unit of the axes if the table has none. */
 static const struct {
-    const char *names[COLUMNS]; /* NULL: not there */
+    const char *names[COLUMNS]; /* NULL: not there; those of the whole may be missing in a table */
     double degrees;
+    bool of_models; /* names that may be those of beams or of islands in other catalogues */
 } kinds[] = {
-    {{"DC_Maj", "DC_Min", "DC_PA", NULL, NULL, NULL}, 1},
-    {{"a", "b", "pa", "psf_a", "psf_b", "psf_pa"}, 1 / 3600.0},
+    {{"DC_Maj", "DC_Min", "DC_PA", NULL, NULL, NULL, "Maj", "Min", "PA"}, 1, false},
+    {{"a", "b", "pa", "psf_a", "psf_b", "psf_pa", "a", "b", "pa"}, ARCSEC, false},
+    {{"maj_axis_deconv", "min_axis_deconv", "pos_ang_deconv"}, ARCSEC, false},
+    {{"b_maj", "b_min", "pa"}, ARCSEC, true},
+    {{"BMAJ", "BMIN", "PA"}, ARCSEC, true},
+    {{"size"}, ARCSEC, true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -39,10 +59,20 @@ static bool find_columns(const struct table_file *table, int kind,
     for (int i = 0; i < COLUMNS; i++) {
         const char *name = kinds[kind].names[i];
         columns[i] = name ? table_file_column(table, name) : NULL;
-        if (name && !columns[i])
+        if (name && !columns[i] && i < WHOLE_MAJOR)
             return false;
     }
     return true;
+}
+
+/* Finds the first kind whose columns are there; KINDS: none. */
+static int find_kind(const struct table_file *table, bool of_models,
+                     const struct table_file_column **columns) {
+    int kind = 0;
+    while (kind < KINDS &&
+           ((kinds[kind].of_models && !of_models) || !find_columns(table, kind, columns)))
+        kind++;
+    return kind;
 }
 
 /* Sets the degrees of a column's unit. */
@@ -64,35 +94,51 @@ static enum srcfind_status find_unit(const char *path, const struct table_file_c
                      text_file_quote(column->unit, strlen(column->unit), quote));
 }
 
-static double cell(const struct table_file_column *column, int64_t row, double degrees) {
-    return column ? table_file_real(column, row) * degrees : 0;
+/* A shape of a row, whose columns are three from `first` on. */
+static struct srcfind_beam shape_of(const struct table_file_column *const *c, const double *degrees,
+                                    int first, int64_t row) {
+    double at[OF_SHAPE];
+    for (int i = 0; i < OF_SHAPE; i++)
+        at[i] = c[first + i] ? table_file_real(c[first + i], row) * degrees[first + i] : 0;
+    return (struct srcfind_beam){at[MAJOR], c[first + MINOR] ? at[MINOR] : at[MAJOR], at[ANGLE]};
+}
+
+/* Sets the degrees of the units of all columns. Those of the whole do without a column whose unit
+ * is no angle. */
+static enum srcfind_status find_units(const char *path, int kind,
+                                      const struct table_file_column **c, double *degrees,
+                                      struct error *error) {
+    struct error ignored;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < COLUMNS; i++) {
+        const double otherwise = i % OF_SHAPE == ANGLE ? 1 : kinds[kind].degrees;
+        if (c[i] && i < WHOLE_MAJOR)
+            status = find_unit(path, c[i], otherwise, &degrees[i], error);
+        else if (c[i] && find_unit(path, c[i], otherwise, &degrees[i], &ignored) != SRCFIND_OK)
+            c[i] = NULL;
+    }
+    return status;
 }
 
 enum srcfind_status position_shapes_read(const char *path, const struct table_file *table,
-                                         struct position_shape **shapes, struct error *error) {
+                                         bool of_models, struct position_shape **shapes,
+                                         struct error *error) {
+    static const struct srcfind_beam unknown = {NAN, NAN, NAN};
     const struct table_file_column *c[COLUMNS];
     double degrees[COLUMNS] = {0};
-    enum srcfind_status status = SRCFIND_OK;
-    int kind = 0;
     *shapes = NULL;
-    while (kind < KINDS && !find_columns(table, kind, c))
-        kind++;
+    const int kind = find_kind(table, of_models, c);
     if (kind == KINDS)
         return SRCFIND_OK;
-    for (int i = 0; status == SRCFIND_OK && i < COLUMNS; i++)
-        if (c[i])
-            status = find_unit(path, c[i], i % PSF_MAJOR == ANGLE ? 1 : kinds[kind].degrees,
-                               &degrees[i], error);
+    const enum srcfind_status status = find_units(path, kind, c, degrees, error);
     if (status != SRCFIND_OK)
         return status;
     if (!(*shapes = arrays_allocate(table->n_rows, sizeof **shapes)))
         return error_memory(error, "reading a catalogue");
-    for (int64_t row = 0; row < table->n_rows; row++) {
-        double at[COLUMNS];
-        for (int i = 0; i < COLUMNS; i++)
-            at[i] = cell(c[i], row, degrees[i]);
-        (*shapes)[row] = (struct position_shape){{at[MAJOR], at[MINOR], at[ANGLE]},
-                                                 {at[PSF_MAJOR], at[PSF_MINOR], at[PSF_ANGLE]}};
-    }
+    const bool has_whole = of_models && c[WHOLE_MAJOR] && c[WHOLE_MINOR] && c[WHOLE_ANGLE];
+    for (int64_t row = 0; row < table->n_rows; row++)
+        (*shapes)[row] = (struct position_shape){
+            shape_of(c, degrees, MAJOR, row), shape_of(c, degrees, PSF_MAJOR, row),
+            has_whole ? shape_of(c, degrees, WHOLE_MAJOR, row) : unknown};
     return SRCFIND_OK;
 }

@@ -8,16 +8,20 @@
  * in degrees; NaN for an empty cell. */
 struct position_shape {
     struct srcfind_beam size, psf; /* psf is 0 if the size has no beam in it */
+    struct srcfind_beam whole;     /* of models: as it was measured, with the beam; NaN: unknown */
 };
 
 /* Whether position_shapes_read may use a column of this name. */
 bool position_shapes_use(const char *name);
 
 /* Reads the columns DC_Maj, DC_Min and DC_PA (degrees, if they have no unit), or else Aegean's a,
- * b, pa, psf_a, psf_b and psf_pa (axes in arcsec). Makes an array with an element for each row,
- * which the caller frees; NULL if there are no such columns. Returns an error if the unit of a
+ * b, pa, psf_a, psf_b and psf_pa, or Selavy's maj_axis_deconv, min_axis_deconv and pos_ang_deconv
+ * (axes in arcsec). of_models: else b_maj, b_min and pa, BMAJ, BMIN and PA, or size, which is then
+ * round (T-RECS and the SKA's data challenges, in arcsec). Makes an array with an element for each
+ * row, which the caller frees; NULL if there are no such columns. Returns an error if the unit of a
  * column is no angle. */
 enum srcfind_status position_shapes_read(const char *path, const struct table_file *table,
-                                         struct position_shape **shapes, struct error *error);
+                                         bool of_models, struct position_shape **shapes,
+                                         struct error *error);
 
 #endif

@@ -6,7 +6,8 @@
  *    programs, if this is the frame of the image, else pixels.
  * 3. Units must be those of angles or pixels, texts must be numbers or angles in sexagesimal
  *    notation, and latitudes at most 90 degrees.
- * 4. Ids and, with a fit, shapes are taken (position_ids.c, position_shapes.c).
+ * 4. Ids and, with a fit, shapes are taken, of models fluxes, too (position_ids.c,
+ *    position_shapes.c, position_fluxes.c).
  *
  * Positions are never converted between frames: another frame is an error, which names both. A row
  * without a position stays, with NaN. The arrays have one element a row; the file is not trusted.
@@ -43,11 +44,11 @@ static struct pair find_frame(const struct table_file *table, const struct frame
 /* --- columns of other programs --- */
 
 /* Columns of ICRS or FK5 of J2000, in degrees or in sexagesimal notation: those of VizieR, which
- * writes the underscore for positions that it computed, then of NED and Selavy. */
-static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"},         {"_RAJ2000", "_DEJ2000"},
-                                       {"RA_ICRS", "DE_ICRS"},         {"RAdeg", "DEdeg"},
-                                       {"RA_deg", "DEC_deg"},          {"RA(deg)", "DEC(deg)"},
-                                       {"ra_deg_cont", "dec_deg_cont"}};
+ * writes the underscore for positions that it computed, then of NED, Selavy and T-RECS. */
+static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"},          {"_RAJ2000", "_DEJ2000"},
+                                       {"RA_ICRS", "DE_ICRS"},          {"RAdeg", "DEdeg"},
+                                       {"RA_deg", "DEC_deg"},           {"RA(deg)", "DEC(deg)"},
+                                       {"ra_deg_cont", "dec_deg_cont"}, {"longitude", "latitude"}};
 enum { PAIRS = sizeof j2000 / sizeof *j2000 };
 
 static bool is_j2000_name(const char *name) {
@@ -113,7 +114,8 @@ enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
     return strlen(name) <= MOST_LETTERS || ascii_same(name, "Xposn") || ascii_same(name, "Yposn") ||
-           is_j2000_name(name) || position_ids_use(name) || position_shapes_use(name);
+           is_j2000_name(name) || position_ids_use(name) || position_shapes_use(name) ||
+           position_fluxes_use(name);
 }
 
 /* Lists the names of columns, as many as fit. */
@@ -349,9 +351,26 @@ static bool allocate(struct positions *positions, int64_t n) {
     return positions->id && positions->x && positions->y && positions->entry_id;
 }
 
+/* What is read beside positions. */
+struct wanted {
+    bool shapes;
+    const struct flux_units *fluxes; /* NULL: none */
+};
+
+static enum srcfind_status take_models(const char *path, const struct table_file *table,
+                                       const struct wanted *wanted, struct positions *positions,
+                                       struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    if (wanted->fluxes)
+        status = position_fluxes_read(path, table, wanted->fluxes, &positions->fluxes, error);
+    return status == SRCFIND_OK && wanted->shapes
+               ? position_shapes_read(path, table, wanted->fluxes, &positions->shapes, error)
+               : status;
+}
+
 /* Takes the positions for an image from a table. */
 static enum srcfind_status take_positions(const char *path, const struct table_file *table,
-                                          const struct image_sky *sky, bool with_shapes,
+                                          const struct image_sky *sky, const struct wanted *wanted,
                                           struct positions *positions, struct error *error) {
     struct reading r = {.path = path, .in_hours = strcmp(sky->lon, *frames->columns) == 0};
     enum srcfind_status status = choose_columns(path, table, sky, &r.pair, &r.celestial, error);
@@ -366,40 +385,61 @@ static enum srcfind_status take_positions(const char *path, const struct table_f
         status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)
         fill(table, &r, positions);
-    return status == SRCFIND_OK && with_shapes
-               ? position_shapes_read(path, table, &positions->shapes, error)
-               : status;
+    return status == SRCFIND_OK ? take_models(path, table, wanted, positions, error) : status;
 }
 
 /* Takes positions that stand in place of a path. */
 static enum srcfind_status take_list(const char *list, const struct image_sky *sky,
-                                     struct positions *positions, struct error *error) {
+                                     const struct wanted *wanted, struct positions *positions,
+                                     struct error *error) {
     struct table_file table;
     enum srcfind_status status = *sky->lon
                                      ? position_list_read(list, sky->lon, sky->lat, &table, error)
                                      : position_list_read(list, "Xposn", "Yposn", &table, error);
     if (status == SRCFIND_OK)
-        status = take_positions(list, &table, sky, false, positions, error);
+        status = take_positions(list, &table, sky, wanted, positions, error);
     table_file_clear(&table);
     return status;
+}
+
+static enum srcfind_status read_wanted(struct shared_table *shared, const char *path,
+                                       const struct image_sky *sky, const struct wanted *wanted,
+                                       struct positions *positions, struct error *error) {
+    struct taken_table *taken;
+    *positions = (struct positions){0};
+    if (position_list_is(path))
+        return take_list(path, sky, wanted, positions, error);
+    enum srcfind_status status = shared_table_take(shared, path, sky->lon, sky->lat, &taken, error);
+    if (status == SRCFIND_OK)
+        status = take_positions(path, &taken->table, sky, wanted, positions, error);
+    shared_table_give(shared, taken);
+    return status;
+}
+
+static struct image_sky sky_of(const char *frame, double equinox, const char *lon_name,
+                               const char *lat_name) {
+    return (struct image_sky){frame, lon_name, lat_name,
+                              strcmp(lon_name, *frames->columns) == 0 &&
+                                  frame_is_j2000(frame, equinox)};
 }
 
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
                                    double equinox, const char *lon_name, const char *lat_name,
                                    bool with_shapes, struct positions *positions,
                                    struct error *error) {
-    const struct image_sky sky = {frame, lon_name, lat_name,
-                                  strcmp(lon_name, *frames->columns) == 0 &&
-                                      frame_is_j2000(frame, equinox)};
-    struct taken_table *taken;
-    *positions = (struct positions){0};
-    if (position_list_is(path))
-        return take_list(path, &sky, positions, error);
-    enum srcfind_status status = shared_table_take(shared, path, lon_name, lat_name, &taken, error);
-    if (status == SRCFIND_OK)
-        status = take_positions(path, &taken->table, &sky, with_shapes, positions, error);
-    shared_table_give(shared, taken);
-    return status;
+    const struct image_sky sky = sky_of(frame, equinox, lon_name, lat_name);
+    const struct wanted wanted = {.shapes = with_shapes};
+    return read_wanted(shared, path, &sky, &wanted, positions, error);
+}
+
+enum srcfind_status positions_read_models(struct shared_table *shared, const char *path,
+                                          const struct srcfind_image *image,
+                                          const struct flux_units *units,
+                                          struct positions *positions, struct error *error) {
+    const struct image_sky sky =
+        sky_of(image->frame, image->equinox, image->lon_name, image->lat_name);
+    const struct wanted wanted = {true, units};
+    return read_wanted(shared, path, &sky, &wanted, positions, error);
 }
 
 void positions_clear(struct positions *positions) {
@@ -408,5 +448,6 @@ void positions_clear(struct positions *positions) {
     free(positions->y);
     free(positions->entry_id);
     free(positions->shapes);
+    free(positions->fluxes);
     *positions = (struct positions){0};
 }

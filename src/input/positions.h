@@ -2,6 +2,7 @@
 #ifndef POSITIONS_H
 #define POSITIONS_H
 
+#include "input/position_fluxes.h"
 #include "input/position_ids.h"
 #include "input/position_shapes.h"
 #include "input/shared_table.h"
@@ -14,6 +15,7 @@ struct positions {
                      */
     double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */
     struct position_shape *shapes; /* NULL: the catalogue has no shapes, or none are wanted */
+    struct position_flux *fluxes;  /* NULL: none are wanted */
 };
 
 /* Whether positions_read may use a column of this name. */
@@ -37,6 +39,14 @@ enum srcfind_status positions_read(struct shared_table *shared, const char *path
                                    double equinox, const char *lon_name, const char *lat_name,
                                    bool with_shapes, struct positions *positions,
                                    struct error *error);
+
+/* The same, with shapes and fluxes of models, in the units of the image (position_fluxes.h).
+ * A list of positions is an
+ * error: it has no fluxes. */
+enum srcfind_status positions_read_models(struct shared_table *shared, const char *path,
+                                          const struct srcfind_image *image,
+                                          const struct flux_units *units,
+                                          struct positions *positions, struct error *error);
 void positions_clear(struct positions *positions);
 
 #endif

@@ -4,7 +4,8 @@
  * these have consecutive indices, which positions, shapes and rows share. forced.c measures at
  * them. A row begins as one outside of the image (empty_row); fill_row gives it what was measured
  * at its place, and fill_world the columns on the sky. A place that stands where another one
- * stands has the amplitude of that one, its twin.
+ * stands has the amplitude of that one, its twin. With models the nearest pixel gives the noise,
+ * and the entry all else (fill_entry).
  *
  * The rows stay in the order of the catalogue: what is measured does not change their number. */
 #include "measure/at_rows.h"
@@ -29,6 +30,8 @@ struct at_work {
     struct entries_left_out left_out;
     struct forced forced;
     struct srcfind_source *rows;
+    struct gaussian *gaussians;
+    int64_t n_gaussians;
 };
 
 /* --- where --- */
@@ -53,7 +56,9 @@ static enum srcfind_status add_rows(struct at_work *m, int64_t first, int n, con
         struct forced_position *position = &m->positions[m->n_rows];
         m->entry[m->n_rows++] = first + i;
         *position = (struct forced_position){.x = x[i], .y = y[i]};
-        if (inside && p->shapes && m->from->fits)
+        if (m->from->models)
+            position->intrinsic = m->from->models[first + i].intrinsic;
+        else if (inside && p->shapes && m->from->fits)
             position->intrinsic = held_shape_intrinsic(&p->shapes[first + i]);
     }
     return SRCFIND_OK;
@@ -104,6 +109,27 @@ static void fill_fluxes(const struct at_work *m, const struct place_pixels *know
     row->snr = row->peak_flux / known->noise.rms;
 }
 
+static const struct entry_model *model_of(const struct at_work *m, int64_t row) {
+    return m->from->models ? &m->from->models[m->entry[row]] : NULL;
+}
+
+/* Fills what an entry has itself. */
+static void fill_entry(const struct at_work *m, const struct place_pixels *known,
+                       const struct entry_model *model, struct srcfind_source *row) {
+    row->isl_rms = known->noise.rms;
+    row->isl_mean = known->noise.background;
+    row->n_pixels = SRCFIND_EMPTY;
+    if (!isfinite(model->gaussian.peak)) {
+        row->flags |= SRCFIND_FLAG_NOT_FITTED;
+        return;
+    }
+    row->peak_flux = model->gaussian.peak;
+    row->total_flux = model->total_flux;
+    row->snr = row->peak_flux / known->noise.rms;
+    row->flags |= model->intrinsic.major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
+    fill_shape(&m->positions[row - m->rows].intrinsic, row);
+}
+
 static void fill_row(const struct at_work *m, const struct place *p) {
     const struct place_pixels *known = &m->forced.known[p->twin];
     const struct amplitude *found = &m->forced.amplitudes[p->twin];
@@ -117,6 +143,10 @@ static void fill_row(const struct at_work *m, const struct place *p) {
     row->n_pixels = known->n;
     if (place_is_cut(p, image->width, image->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
+    if (m->from->models) {
+        fill_entry(m, known, model_of(m, p->row), row);
+        return;
+    }
     /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
     if (m->from->fits && (!found->is_fitted || found->is_uncertain))
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
@@ -182,7 +212,55 @@ static struct srcfind_source empty_row(const struct at_work *m, int64_t i) {
     setting_empty_pixels(&row);
     const struct tensor beam = beam_frame_moments(&m->setting.frame);
     setting_size_in_pixels(&beam, &m->forced.moments[i], &row);
+    row.scale_background = NAN;
+    if (m->from->models) {
+        row.scale = model_of(m, i)->scale;
+        row.scale_background = model_of(m, i)->background;
+    }
     return row;
+}
+
+/* --- Gaussians --- */
+
+/* Takes the shapes of entries. */
+static void take_models(struct at_work *m) {
+    m->forced.psf = m->setting.psf;
+    for (int64_t i = 0; i < m->n_rows; i++)
+        m->forced.moments[i] = model_of(m, i)->moments;
+}
+
+/* Whether a place has an amplitude of its own: those of others are copies of it. */
+static bool is_gaussian(const struct at_work *m, int64_t i) {
+    const struct amplitude *a = &m->forced.amplitudes[i];
+    return m->forced.places[i].twin == i && a->is_fitted && !a->is_shared && a->value != 0;
+}
+
+/* Lists the Gaussians of the amplitudes that were fitted, those of uncertain ones, too: others were
+ * fitted less these. */
+static bool list_fitted(struct at_work *m) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->forced.n_places; i++)
+        n += is_gaussian(m, i);
+    m->gaussians = arrays_allocate(n, sizeof *m->gaussians);
+    for (int64_t i = 0; m->gaussians && i < m->forced.n_places; i++) {
+        const struct place *p = &m->forced.places[i];
+        if (is_gaussian(m, i))
+            m->gaussians[m->n_gaussians++] =
+                (struct gaussian){m->forced.amplitudes[i].value, p->x, p->y, p->form};
+    }
+    return m->gaussians;
+}
+
+static enum srcfind_status list_gaussians(struct at_work *m, struct error *error) {
+    bool ok = true;
+    if (m->from->models) {
+        m->gaussians = entry_models_list(m->from->models, m->from->positions->n,
+                                         m->from->pixels->source, &m->n_gaussians);
+        ok = m->gaussians;
+    } else if (m->from->fits) {
+        ok = list_fitted(m);
+    }
+    return ok ? SRCFIND_OK : error_memory(error, MEASURING);
 }
 
 /* --- all of it --- */
@@ -198,6 +276,8 @@ static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
     m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);
     enum srcfind_status status =
         m->rows ? forced_begin(&m->forced, error) : error_memory(error, MEASURING);
+    if (status == SRCFIND_OK && m->from->models)
+        take_models(m);
     for (int64_t i = 0; status == SRCFIND_OK && i < m->n_rows; i++)
         m->rows[i] = empty_row(m, i);
     if (status == SRCFIND_OK)
@@ -206,25 +286,29 @@ static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
         fill_row(m, &m->forced.places[i]);
     if (status == SRCFIND_OK)
         status = fill_world(m, error);
+    if (status == SRCFIND_OK)
+        status = list_gaussians(m, error);
     forced_clear(&m->forced);
     return status;
 }
 
 enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
-                                 struct srcfind_source **rows, int64_t *n_rows,
-                                 struct entries_left_out *left_out, struct error *error) {
+                                 struct at_rows *made, struct error *error) {
     struct at_work m = {.from = from, .setting = setting_make(from->view, from->frame)};
     enum srcfind_status status = locate(&m, error);
     if (status == SRCFIND_OK)
         status = make_rows(&m, threads, error);
     free(m.entry);
     free(m.positions);
-    if (status != SRCFIND_OK) {
-        free(m.rows);
-        m.rows = NULL;
+    *made = (struct at_rows){.left_out = m.left_out};
+    if (status == SRCFIND_OK) {
+        made->rows = m.rows;
+        made->n = m.n_rows;
+        made->gaussians = m.gaussians;
+        made->n_gaussians = m.n_gaussians;
+        return SRCFIND_OK;
     }
-    *rows = m.rows;
-    *n_rows = m.rows ? m.n_rows : 0;
-    *left_out = m.left_out;
+    free(m.rows);
+    free(m.gaussians);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef AT_ROWS_H
 #define AT_ROWS_H
 
-#include "input/positions.h"
+#include "measure/entry_models.h"
 #include "measure/forced.h"
 #include "measure/setting.h"
 
@@ -11,9 +11,10 @@ struct at_rows_from {
     const struct view *view; /* whose noise is known */
     const struct run_source *pixels;
     const struct positions *positions;
-    const struct fit_frame *frame; /* of the image */
-    bool fits;                     /* amplitudes; else the nearest pixels alone are measured */
-    bool all;                      /* rows of positions outside of the image, too */
+    const struct fit_frame *frame;    /* of the image */
+    bool fits;                        /* amplitudes; else the nearest pixels alone are measured */
+    const struct entry_model *models; /* of each position, whose fluxes the rows have; else NULL */
+    bool all;                         /* rows of positions outside of the image, too */
 };
 
 /* How many positions have no row. */
@@ -21,8 +22,16 @@ struct entries_left_out {
     int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
 };
 
-/* Makes a row for each position in the image, or for all, in their order. The caller frees *rows;
- * it is NULL on an error.
+struct at_rows {
+    struct srcfind_source *rows;
+    int64_t n;
+    struct gaussian *gaussians; /* with a fit or models: all that are in the image */
+    int64_t n_gaussians;
+    struct entries_left_out left_out;
+};
+
+/* Makes a row for each position in the image, or for all, in their order. The caller frees what the
+ * rows have; it is NULL on an error.
  *
  * Without a fit Peak_flux is value - background at the nearest pixel. With a fit it is the
  * amplitude of a shape, held at the position, by linear least squares over the pixels within one
@@ -30,9 +39,11 @@ struct entries_left_out {
  * catalogue tells, convolved with the beam, or the beam. Places that are close are fitted together:
  * see place_groups.h. The errors are those of the noise: of a pixel, or of the amplitude, see
  * amplitudes.h. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE and
- * no flux. */
+ * no flux.
+ *
+ * With models flux and shape are those of the entry, without errors; one without a flux has flag
+ * SRCFIND_FLAG_NOT_FITTED. */
 enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
-                                 struct srcfind_source **rows, int64_t *n_rows,
-                                 struct entries_left_out *left_out, struct error *error);
+                                 struct at_rows *made, struct error *error);
 
 #endif

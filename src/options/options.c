@@ -681,7 +681,7 @@ double options_contrast(const struct options *options) {
 
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
-           options->scales.n > 0 || options->measure_in.n > 0;
+           options->scales.n > 0 || options->measure_in.n > 0 || options->at_fixed;
 }
 
 bool options_measure_psf(const struct options *options) {
@@ -772,6 +772,10 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (options->at_all && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-all: it goes with --at, which gives the positions: leave it out");
+    if (options->at_fixed && !*options->at)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at-fixed: it goes with --at, which gives positions and fluxes: leave it "
+                         "out");
     if (options->seed != SEED_NOT_GIVEN && options->completeness == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "seed: it goes with --completeness, which draws random numbers: leave it "

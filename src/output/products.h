@@ -23,7 +23,7 @@ enum table_id {
 #undef MAP
 #undef TABLE
 
-/* What a map is made of; all but the noise is not found with --at. */
+/* What a map is made of; islands and their parts are not found with --at. */
 enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
 
 extern const struct map_product {

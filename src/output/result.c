@@ -38,7 +38,8 @@ struct srcfind_source *sources_list_gaussians(const struct sources *sources, int
     *n = 0;
     for (int64_t i = 0; rows && i < sources->n; i++) {
         part += put_gaussians(&sources->rows[i], part, rows, *n);
-        *n += sources->rows[i].n_gaussians;
+        const int64_t n_own = sources->rows[i].n_gaussians;
+        *n += n_own == SRCFIND_EMPTY ? 1 : n_own; /* a row of --at is one */
     }
     return rows;
 }

@@ -1,0 +1,217 @@
+#include "input/position_fluxes.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/arrays.h"
+#include "common/ascii.h"
+#include "input/tables/text_file.h"
+#include "input/units.h"
+
+/* Names of columns, the first ones first, and their unit if the table tells none; NULL: that of the
+ * image's fluxes. */
+struct flux_name {
+    const char *name, *unit;
+};
+
+/* srcfind and PyBDSF, Aegean, Selavy; then VizieR's of NVSS, FIRST, TGSS, LoTSS and RACS, whose
+ * units are told; I: WSClean. */
+static const struct flux_name totals[] = {
+    {"Total_flux", NULL}, {"int_flux", NULL}, {"flux_int", "mJy"}, {"Flux", NULL},
+    {"Stotal", "mJy"},    {"Stot", "mJy"},    {"SpeakTot", "mJy"}, {"Sint", "mJy"},
+    {"Fint", "mJy"},      {"Ftot", "mJy"},    {"Sf", "mJy"},       {"S1.4", "mJy"},
+    {"I", NULL}};
+static const struct flux_name peaks[] = {{"Peak_flux", NULL},
+                                         {"flux_peak", "mJy/beam"},
+                                         {"Speak", "mJy/beam"},
+                                         {"Fpeak", "mJy/beam"},
+                                         {"Fpk", "mJy/beam"}};
+enum { TOTALS = sizeof totals / sizeof *totals, PEAKS = sizeof peaks / sizeof *peaks };
+
+/* Of srcfind alone. */
+static const char SCALE[] = "Scale", BENEATH[] = "Isl_mean", FLAGS[] = "Flags", CODE[] = "S_Code";
+
+/* T-RECS (Bonaldi et al. 2019, MNRAS 482, 2) names fluxes in mJy by their frequency in MHz. */
+static const char T_RECS_UNIT[] = "mJy";
+static const double T_RECS_USUAL = 1400;
+
+/* The frequency in MHz of a column of T-RECS; 0: it is none. */
+static double t_recs_frequency(const char *name) {
+    enum { MOST_DIGITS = 6 };
+    int n = 0;
+    double frequency = 0;
+    for (; *name == 'I' && isdigit((unsigned char)name[1 + n]) && n < MOST_DIGITS; n++)
+        frequency = 10 * frequency + (name[1 + n] - '0');
+    return n > 0 && !name[1 + n] ? frequency : 0;
+}
+
+static bool is_among(const char *name, const struct flux_name *names, int n) {
+    for (int i = 0; i < n; i++)
+        if (ascii_same(name, names[i].name))
+            return true;
+    return false;
+}
+
+bool position_fluxes_use(const char *name) {
+    static const char *const own[] = {SCALE, BENEATH, FLAGS, CODE};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (ascii_same(name, own[i]))
+            return true;
+    return is_among(name, totals, TOTALS) || is_among(name, peaks, PEAKS) ||
+           t_recs_frequency(name) > 0;
+}
+
+/* --- which column --- */
+
+/* A column of fluxes, and what its unit is. */
+struct flux_column {
+    const struct table_file_column *column;
+    const char *unit; /* NULL: that of the image's fluxes */
+    bool is_peak;
+};
+
+static struct flux_column find_named(const struct table_file *table, const struct flux_name *names,
+                                     int n, bool is_peak) {
+    for (int i = 0; i < n; i++) {
+        const struct table_file_column *column = table_file_column(table, names[i].name);
+        if (column)
+            return (struct flux_column){column, *column->unit ? column->unit : names[i].unit,
+                                        is_peak};
+    }
+    return (struct flux_column){0};
+}
+
+/* The column of T-RECS whose frequency is nearest to that of the image. */
+static struct flux_column find_t_recs(const struct table_file *table, double hertz) {
+    const double wanted = hertz > 0 ? hertz / 1e6 : T_RECS_USUAL;
+    struct flux_column found = {0};
+    double least = INFINITY;
+    for (int i = 0; i < table->n_columns; i++) {
+        const struct table_file_column *column = &table->columns[i];
+        const double frequency = t_recs_frequency(column->name);
+        const double distance = frequency > 0 ? fabs(log(frequency / wanted)) : INFINITY;
+        if (distance >= least)
+            continue;
+        least = distance;
+        found = (struct flux_column){column, *column->unit ? column->unit : T_RECS_UNIT, false};
+    }
+    return found;
+}
+
+static struct flux_column find_column(const struct table_file *table, double hertz) {
+    struct flux_column found = find_named(table, totals, TOTALS, false);
+    if (!found.column)
+        found = find_t_recs(table, hertz);
+    return found.column ? found : find_named(table, peaks, PEAKS, true);
+}
+
+static enum srcfind_status no_column(const char *path, struct error *error) {
+    char names[256] = "";
+    size_t length = 0;
+    for (int i = 0; i < TOTALS + PEAKS && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
+                                   i < TOTALS ? totals[i].name : peaks[i - TOTALS].name);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: there is no column of fluxes: none of %s, nor one of T-RECS as I1400: "
+                     "name that of the total fluxes Total_flux",
+                     path, names);
+}
+
+/* --- units --- */
+
+/* The factor from a column of peaks to the flux of a point: peaks are in the unit of the map, or
+ * per beam, which catalogues may leave out. */
+static bool find_peak_factor(const char *unit, const struct flux_units *units, double *factor) {
+    double map, jansky;
+    if (!unit)
+        unit = units_conform("Jy", units->flux, &jansky) ? "Jy/beam" : units->map;
+    if (strcmp(unit, units->map) == 0 || units_conform(unit, units->map, &map)) {
+        *factor = units->per_peak * (strcmp(unit, units->map) == 0 ? 1 : map);
+        return true;
+    }
+    if (!units_conform(unit, "Jy/beam", &map) && !units_conform(unit, "Jy", &map))
+        return false;
+    *factor = map * (units_conform("Jy", units->flux, &jansky) ? jansky : (double)NAN);
+    return isfinite(*factor);
+}
+
+static bool find_total_factor(const char *unit, const struct flux_units *units, double *factor) {
+    *factor = 1;
+    return !unit || strcmp(unit, units->flux) == 0 || units_conform(unit, units->flux, factor);
+}
+
+static enum srcfind_status find_factor(const char *path, const struct flux_column *c,
+                                       const struct flux_units *units, double *factor,
+                                       struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    const char *wanted = c->is_peak ? units->map : units->flux;
+    if (c->is_peak ? find_peak_factor(c->unit, units, factor)
+                   : find_total_factor(c->unit, units, factor))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the unit of %s is %s, and those of this image %s: convert the column",
+                     path, c->column->name, text_file_quote(c->unit, strlen(c->unit), quote),
+                     *wanted ? wanted : "have no unit (write BUNIT to its header)");
+}
+
+/* --- cells --- */
+
+/* The columns that srcfind's catalogues have beside fluxes; NULL: they are not there. */
+struct own_columns {
+    const struct table_file_column *scale, *beneath, *flags, *x, *y;
+    double beneath_factor;
+};
+
+/* Other programs have a column `flags`, too: S_Code is beside srcfind's. */
+static struct own_columns find_own(const struct table_file *table, const struct flux_units *units) {
+    struct own_columns own = {.scale = table_file_column(table, SCALE),
+                              .beneath = table_file_column(table, BENEATH),
+                              .flags = table_file_column(table, FLAGS),
+                              .x = table_file_column(table, "Xposn"),
+                              .y = table_file_column(table, "Yposn"),
+                              .beneath_factor = 1};
+    if (own.flags && (own.flags->kind != SRCFIND_INTEGER || strcmp(own.flags->name, FLAGS) != 0 ||
+                      !table_file_column(table, CODE)))
+        own.flags = NULL;
+    if (own.beneath && *own.beneath->unit && strcmp(own.beneath->unit, units->map) != 0 &&
+        !units_conform(own.beneath->unit, units->map, &own.beneath_factor))
+        own.beneath = NULL;
+    return own;
+}
+
+static struct position_flux read_row(const struct flux_column *c, double factor,
+                                     const struct own_columns *own, int64_t row) {
+    const double flux = table_file_real(c->column, row) * factor;
+    const double scale = own->scale ? table_file_real(own->scale, row) : 0;
+    const int64_t flags = own->flags ? own->flags->integers[row] : 0;
+    const bool is_of_scale = scale > 0 && own->beneath;
+    return (struct position_flux){
+        .total = !c->is_peak && isfinite(flux) ? flux : (double)NAN,
+        .of_point = c->is_peak && isfinite(flux) ? flux : (double)NAN,
+        .scale = is_of_scale ? scale : 0,
+        .beneath =
+            is_of_scale ? table_file_real(own->beneath, row) * own->beneath_factor : (double)NAN,
+        .x = own->x ? table_file_real(own->x, row) : (double)NAN,
+        .y = own->y ? table_file_real(own->y, row) : (double)NAN,
+        .is_unfitted = flags != INT64_MIN && (flags & SRCFIND_FLAG_NOT_FITTED)};
+}
+
+enum srcfind_status position_fluxes_read(const char *path, const struct table_file *table,
+                                         const struct flux_units *units,
+                                         struct position_flux **fluxes, struct error *error) {
+    const struct flux_column c = find_column(table, units->frequency);
+    double factor;
+    *fluxes = NULL;
+    if (!c.column)
+        return no_column(path, error);
+    const enum srcfind_status status = find_factor(path, &c, units, &factor, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const struct own_columns own = find_own(table, units);
+    if (!(*fluxes = arrays_allocate(table->n_rows, sizeof **fluxes)))
+        return error_memory(error, "reading a catalogue");
+    for (int64_t row = 0; row < table->n_rows; row++)
+        (*fluxes)[row] = read_row(&c, factor, &own, row);
+    return SRCFIND_OK;
+}
