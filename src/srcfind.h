@@ -621,13 +621,13 @@ SRCFIND_API const char *srcfind_merge_message(const struct srcfind_merge *merge)
  *   snr                (value - background) / rms
  *   islands            the Isl_id of each pixel, or 0
  *   sources            its Source_id, or 0; needs the option deblend or fit
- *   model              the sum of the fitted Gaussians; needs the option fit
- *   residual           value - background - model; needs the option fit. With the option scales
+ *   model              the sum of the Gaussians; needs the option fit or at-fixed
+ *   residual           value - background - model; needs the same. With the option scales
  *                      background and residual have another background where sources of scales are
  *   mask               1 in islands of positive sources, else 0, as the options mask-dilate and
  *                      mask-fill shape it
  *   picture            the image with an ellipse around each source; needs cairo, can only be saved
- * With the option at there are no islands, and none of the four maps after it. */
+ * With the option at there are no islands, and neither sources nor a mask. */
 SRCFIND_API const char *srcfind_map(int i);
 
 /* The suffix of files of map i: ".png" for the picture, ".fits" for the others. */

@@ -98,6 +98,8 @@ class Options(TypedDict, total=False):
     at: Positions | None
     #: with --at: rows for entries outside, too
     at_all: Flag | None
+    #: with --at: fluxes are the catalogue's: no fit
+    at_fixed: Flag | None
     #: use this beam: arcsec, arcsec, deg [the header's]
     beam: Number | Sequence[Number] | str | None
     #: search this HDU [the first with an image]

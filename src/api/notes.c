@@ -63,6 +63,26 @@ static void note_positions(FILE *stream, const struct result *r) {
              n == 1 ? "has" : "have");
 }
 
+/* Notes what a model lacks of the catalogue that it is of. */
+static void note_model(FILE *stream, const struct result *r) {
+    const int64_t n_sums = r->sources.left_out.sums;
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->sources.n; i++)
+        n += (r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED) != 0;
+    if (!r->options.at_fixed)
+        return;
+    if (n > 0)
+        note(stream, "%lld of %lld entries of %s %s no flux or no Gaussian, and %s in the model",
+             (long long)n, (long long)r->sources.n, r->options.at, n == 1 ? "has" : "have",
+             n == 1 ? "is not" : "are not");
+    if (n_sums > 0)
+        note(stream,
+             "%lld entr%s of %s %s several Gaussians (S_Code M), and the model one of their size "
+             "in place of them: give --at the table of Gaussians that --save gaussians writes",
+             (long long)n_sums, n_sums == 1 ? "y" : "ies", r->options.at,
+             n_sums == 1 ? "has" : "have");
+}
+
 static void note_unit(FILE *stream, const struct srcfind_image *image) {
     if (units_is_ambiguous(image->unit))
         note(stream,
@@ -466,6 +486,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_sky(stream, &r->image);
     note_distortion(stream, &r->image);
     note_positions(stream, r);
+    note_model(stream, r);
     note_unit(stream, &r->image);
     note_flux_unit(stream, r);
     note_beam(stream, r);

@@ -30,6 +30,10 @@ void unused_note(const struct messages *messages, const struct cli *cli,
     static const char *const of_islands[] = {"threshold", "island", "connectivity", "min-pixels"};
     for (size_t i = 0; cli->at_positions && i < sizeof of_islands / sizeof *of_islands; i++)
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");
+    if (cli->find->values.at_fixed) {
+        note(messages, cli, "flux-error", "with --at-fixed: fluxes have no errors");
+        note(messages, cli, "position-error", "with --at-fixed: positions have no errors");
+    }
     if (!cli->output)
         note(messages, cli, "skip-existing", "without -o, which names the catalogues");
     if (!cli->save.maps[MAP_MASK]) {

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arrays.h"
 #include "common/ascii.h"
@@ -159,7 +160,7 @@ static enum srcfind_status find_factor(const char *path, const struct flux_colum
 
 /* The columns that srcfind's catalogues have beside fluxes; NULL: they are not there. */
 struct own_columns {
-    const struct table_file_column *scale, *beneath, *flags, *x, *y;
+    const struct table_file_column *scale, *beneath, *flags, *code, *x, *y;
     double beneath_factor;
 };
 
@@ -168,12 +169,15 @@ static struct own_columns find_own(const struct table_file *table, const struct 
     struct own_columns own = {.scale = table_file_column(table, SCALE),
                               .beneath = table_file_column(table, BENEATH),
                               .flags = table_file_column(table, FLAGS),
+                              .code = table_file_column(table, CODE),
                               .x = table_file_column(table, "Xposn"),
                               .y = table_file_column(table, "Yposn"),
                               .beneath_factor = 1};
-    if (own.flags && (own.flags->kind != SRCFIND_INTEGER || strcmp(own.flags->name, FLAGS) != 0 ||
-                      !table_file_column(table, CODE)))
+    if (own.flags &&
+        (own.flags->kind != SRCFIND_INTEGER || strcmp(own.flags->name, FLAGS) != 0 || !own.code))
         own.flags = NULL;
+    if (own.code && (own.code->kind != SRCFIND_STRING || table_file_column(table, "Gaus_id")))
+        own.code = NULL;
     if (own.beneath && *own.beneath->unit && strcmp(own.beneath->unit, units->map) != 0 &&
         !units_conform(own.beneath->unit, units->map, &own.beneath_factor))
         own.beneath = NULL;
@@ -194,7 +198,8 @@ static struct position_flux read_row(const struct flux_column *c, double factor,
             is_of_scale ? table_file_real(own->beneath, row) * own->beneath_factor : (double)NAN,
         .x = own->x ? table_file_real(own->x, row) : (double)NAN,
         .y = own->y ? table_file_real(own->y, row) : (double)NAN,
-        .is_unfitted = flags != INT64_MIN && (flags & SRCFIND_FLAG_NOT_FITTED)};
+        .is_unfitted = flags != INT64_MIN && (flags & SRCFIND_FLAG_NOT_FITTED),
+        .is_sum = own->code && strcmp(table_file_text(own->code, row), "M") == 0};
 }
 
 enum srcfind_status position_fluxes_read(const char *path, const struct table_file *table,

@@ -19,6 +19,7 @@ struct position_flux {
     double beneath;  /* effective beam; 0 and NaN in others */
     double x, y;     /* Xposn and Yposn */
     bool is_unfitted; /* by srcfind's own flag: the row has no Gaussian */
+    bool is_sum;      /* of several Gaussians, which are in another table */
 };
 
 /* Whether position_fluxes_read may use a column of this name. */

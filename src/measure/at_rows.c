@@ -56,9 +56,11 @@ static enum srcfind_status add_rows(struct at_work *m, int64_t first, int n, con
         struct forced_position *position = &m->positions[m->n_rows];
         m->entry[m->n_rows++] = first + i;
         *position = (struct forced_position){.x = x[i], .y = y[i]};
-        if (m->from->models)
+        if (m->from->models) {
             position->intrinsic = m->from->models[first + i].intrinsic;
-        else if (inside && p->shapes && m->from->fits)
+            m->left_out.sums += p->fluxes[first + i].is_sum;
+        }
+        if (inside && p->shapes && m->from->fits)
             position->intrinsic = held_shape_intrinsic(&p->shapes[first + i]);
     }
     return SRCFIND_OK;

@@ -17,9 +17,11 @@ struct at_rows_from {
     bool all;                         /* rows of positions outside of the image, too */
 };
 
-/* How many positions have no row. */
+/* How many positions have no row; and how many entries of a model are sums of Gaussians that stand
+ * in another table. */
 struct entries_left_out {
     int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
+    int64_t sums;
 };
 
 struct at_rows {

@@ -1,6 +1,6 @@
 /* Any file as a catalogue: a table, of which every cell is there, or an error with a text of one
- * line; and its positions, and its rows as those of srcfind, or the same. The first byte chooses
- * the format. */
+ * line; and its positions and fluxes, and its rows as those of srcfind, or the same. The first byte
+ * chooses the format. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +67,26 @@ static void read_positions(const char *lon, const char *lat) {
     shared_table_release(shared);
 }
 
+/* Fluxes are finite or NaN, in numbers that fit the rows. */
+static void read_models(void) {
+    const struct srcfind_image image = {.frame = "ICRS", .lon_name = "RA", .lat_name = "DEC"};
+    const struct flux_units units = {"Jy", "Jy/beam", 1, NAN};
+    struct positions positions;
+    struct error error;
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
+    if (!shared)
+        abort();
+    if (positions_read_models(shared, path, &image, &units, &positions, &error) == SRCFIND_OK) {
+        for (int64_t i = 0; i < positions.n; i++)
+            if (isinf(positions.fluxes[i].total) || isinf(positions.fluxes[i].of_point))
+                abort();
+    } else {
+        check_error(&error);
+    }
+    positions_clear(&positions);
+    shared_table_release(shared);
+}
+
 static void check_rows(const struct read_catalogue *read) {
     const int64_t size = sizeof(struct srcfind_source);
     struct srcfind_source row;
@@ -103,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     table_file_clear(&table);
     read_positions("RA", "DEC");
     read_positions("GLON", "GLAT");
+    read_models();
     read_rows();
     unlink(path);
     return 0;

@@ -345,8 +345,8 @@ class Model(t.Case):
             (["--deblend", "--save", "rms,residual"], "--save: residual needs --fit"),
             (["--save", "sources"], "--save: sources needs --deblend or --fit"),
             (
-                ["--fit", "--at", "c.csv", "--save", "model"],
-                "--save: no islands are found with --at: leave model out",
+                ["--at", "c.csv", "--save", "model"],
+                "--save: model needs --fit or --at-fixed",
             ),
             (
                 ["--at", "c.csv", "--save", "sources"],

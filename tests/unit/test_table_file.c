@@ -521,10 +521,10 @@ static void a_changed_table_is_read_again(void **state) {
     shared_table_release(shared);
 }
 
-/* Cells that no position is made of take no memory. */
+/* Cells that neither a position nor a model is made of take no memory. */
 static void unused_cells_go(void **state) {
-    static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,S_Code,"
-                                "Total_flux\n1,2,3,4,5,6,7,x,y,8\n";
+    static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,Comment,"
+                                "E_Total_flux\n1,2,3,4,5,6,7,x,y,8\n";
     struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     (void)state;
     write_text("a.csv", names);
@@ -532,7 +532,7 @@ static void unused_cells_go(void **state) {
     assert_int_equal(taken->table.n_columns, 10);
     for (int i = 0; i < 8; i++)
         assert_non_null(taken->table.columns[i].integers);
-    assert_string_equal(taken->table.columns[8].name, "S_Code");
+    assert_string_equal(taken->table.columns[8].name, "Comment");
     assert_null(taken->table.columns[8].starts);
     assert_null(taken->table.columns[8].bytes);
     assert_null(taken->table.columns[9].integers);
@@ -721,6 +721,132 @@ static void frames(void **state) {
     positions_clear(&positions);
 }
 
+/* --- fluxes --- */
+
+static enum srcfind_status read_models(const char *name, const char *text,
+                                       const struct flux_units *units, struct positions *positions,
+                                       struct error *error) {
+    const struct srcfind_image image = {.frame = "ICRS", .lon_name = "RA", .lat_name = "DEC"};
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
+    *positions = (struct positions){0};
+    const enum srcfind_status status =
+        shared
+            ? positions_read_models(shared, write_text(name, text), &image, units, positions, error)
+            : error_memory(error, "sharing a catalogue");
+    shared_table_release(shared);
+    return status;
+}
+
+/* Which column is read, and what its unit is; fluxes are in Jy, and the map in mJy/beam. */
+static void fluxes_of_columns(void **state) {
+    static const struct {
+        const char *columns, *cells;
+        double frequency, total, of_point;
+    } cases[] = {
+        {"Total_flux,Peak_flux,int_flux", "2,3,4", NAN, 2, NAN},
+        {"peak_flux,INT_FLUX", "2,3", NAN, 3, NAN},
+        {"flux_int,I1400", "2,3", NAN, 2e-3, NAN},
+        {"I150,I1400,I3000", "1,2,3", NAN, 2e-3, NAN},
+        {"I150,I1400,I3000", "1,2,3", 1.5e8, 1e-3, NAN},
+        {"I3000,I1400,I150", "1,2,3", 2.5e9, 1e-3, NAN},
+        {"I12x,I1234567,I,I-1", "1,2,3,4", NAN, 3, NAN},
+        {"flux_peak,Peak_flux", "2,3", NAN, NAN, 3},
+        {"flux_peak", "2", NAN, NAN, 2e-3},
+        {"Total_flux,Peak_flux", ",3", NAN, NAN, NAN},
+        {"Total_flux", "1e400", NAN, NAN, NAN},
+        {"Total_flux", "<3", NAN, NAN, NAN},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct flux_units units = {"Jy", "mJy/beam", 1e-3, cases[i].frequency};
+        struct positions p;
+        struct error error;
+        char text[256];
+        snprintf(text, sizeof text, "RA,DEC,%s\n1,2,%s\n", cases[i].columns, cases[i].cells);
+        assert_int_equal(read_models("a.csv", text, &units, &p, &error), SRCFIND_OK);
+        assert_int_equal(p.n, 1);
+        const double total = p.fluxes[0].total, of_point = p.fluxes[0].of_point;
+        assert_true(isnan(cases[i].total) ? isnan(total)
+                                          : fabs(total - cases[i].total) <= 1e-12 * total);
+        assert_true(isnan(cases[i].of_point) ? isnan(of_point)
+                                             : fabs(of_point - cases[i].of_point) < 1e-12);
+        positions_clear(&p);
+    }
+}
+
+static void bad_fluxes(void **state) {
+    static const char head[] =
+        "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: RA, datatype: float64}\n"
+        "# - {name: DEC, datatype: float64}\n# - {name: ";
+    static const struct {
+        const char *column, *unit, *error;
+    } cases[] = {
+        {"Total_flux", "mJy", NULL},
+        {"Total_flux", "K", "the unit of Total_flux is K, and those of this image Jy: convert"},
+        {"Total_flux", "MJY", "the unit of Total_flux is MJY"},
+        {"Peak_flux", "mJy/beam", NULL},
+        {"Peak_flux", "deg", "the unit of Peak_flux is deg, and those of this image Jy/beam"},
+        {"magnitude", "mag", "there is no column of fluxes: none of Total_flux, int_flux"},
+    };
+    const struct flux_units units = {"Jy", "Jy/beam", 1, NAN};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct positions p;
+        struct error error;
+        char text[512];
+        snprintf(text, sizeof text, "%s%s, unit: %s, datatype: float64}\nRA DEC %s\n1 2 3\n", head,
+                 cases[i].column, cases[i].unit, cases[i].column);
+        assert_int_equal(read_models("a.ecsv", text, &units, &p, &error),
+                         cases[i].error ? SRCFIND_ERROR_INPUT : SRCFIND_OK);
+        if (cases[i].error && !strstr(error.text, cases[i].error))
+            fail_msg("%s: not in: %s", cases[i].error, error.text);
+        positions_clear(&p);
+    }
+}
+
+/* What srcfind's own rows tell beside fluxes. */
+static void fluxes_of_own_rows(void **state) {
+    const struct flux_units units = {"Jy", "Jy/beam", 1, NAN};
+    struct positions p;
+    struct error error;
+    (void)state;
+    assert_int_equal(read_models("a.csv",
+                                 "RA,DEC,Xposn,Yposn,Total_flux,S_Code,Scale,Isl_mean,Flags\n"
+                                 "1,2,3,4,5,M,2,0.5,64\n1,2,,4,5,S,0,0.5,1\n1,2,3,4,5,S,2,,\n",
+                                 &units, &p, &error),
+                     SRCFIND_OK);
+    assert_true(p.fluxes[0].is_unfitted && p.fluxes[0].is_sum && p.fluxes[0].scale == 2);
+    assert_true(p.fluxes[0].beneath == 0.5 && p.fluxes[0].x == 3 && p.fluxes[0].y == 4);
+    assert_true(!p.fluxes[1].is_unfitted && !p.fluxes[1].is_sum && p.fluxes[1].scale == 0);
+    assert_true(isnan(p.fluxes[1].x) && isnan(p.fluxes[2].beneath) && !p.fluxes[2].is_unfitted);
+    positions_clear(&p);
+    assert_int_equal(
+        read_models("a.csv", "RA,DEC,int_flux,flags,S_Code\n1,2,3,64,S\n", &units, &p, &error),
+        SRCFIND_OK);
+    assert_false(p.fluxes[0].is_unfitted); /* Aegean's flags mean something else */
+    positions_clear(&p);
+}
+
+/* Shapes of models may have names that are not those of shapes in other catalogues. */
+static void shapes_of_models(void **state) {
+    static const char text[] = "RA,DEC,I,size,BMAJ,BMIN,PA\n1,2,3,4,36,18,7\n";
+    const struct flux_units units = {"Jy", "Jy/beam", 1, NAN};
+    struct positions p;
+    struct error error;
+    (void)state;
+    assert_int_equal(read_models("a.csv", text, &units, &p, &error), SRCFIND_OK);
+    assert_true(fabs(p.shapes[0].size.major - 0.01) < 1e-15 && p.shapes[0].size.angle == 7);
+    assert_true(fabs(p.shapes[0].size.minor - 0.005) < 1e-15 && p.shapes[0].psf.major == 0);
+    positions_clear(&p);
+    p = read_positions(text, "RA", "DEC");
+    assert_null(p.shapes);
+    positions_clear(&p);
+    assert_int_equal(read_models("a.csv", "RA,DEC,I,size\n1,2,3,36\n", &units, &p, &error),
+                     SRCFIND_OK);
+    assert_true(p.shapes[0].size.major == p.shapes[0].size.minor && p.shapes[0].size.angle == 0);
+    positions_clear(&p);
+}
+
 /* Wherever memory runs out, it is an error, and nothing is lost or freed twice. */
 static void assert_needs_memory(const char *name) {
     enum srcfind_status status = SRCFIND_ERROR_MEMORY;
@@ -837,6 +963,10 @@ int main(void) {
         cmocka_unit_test(bad_positions),
         cmocka_unit_test(units),
         cmocka_unit_test(frames),
+        cmocka_unit_test(fluxes_of_columns),
+        cmocka_unit_test(bad_fluxes),
+        cmocka_unit_test(fluxes_of_own_rows),
+        cmocka_unit_test(shapes_of_models),
         cmocka_unit_test(little_memory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
