@@ -344,10 +344,7 @@ class Model(t.Case):
             (["--save", "model"], "--save: model needs --fit"),
             (["--deblend", "--save", "rms,residual"], "--save: residual needs --fit"),
             (["--save", "sources"], "--save: sources needs --deblend or --fit"),
-            (
-                ["--at", "c.csv", "--save", "model"],
-                "--save: model needs --fit or --at-fixed",
-            ),
+            (["--at", "c.csv", "--save", "model"], "--save: model needs --fit or --at-fixed"),
             (
                 ["--at", "c.csv", "--save", "sources"],
                 "--save: no islands are found with --at: leave sources out",
