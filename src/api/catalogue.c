@@ -49,7 +49,7 @@ const struct srcfind_catalogue *srcfind_catalogue_islands(struct srcfind_catalog
 
 const struct srcfind_catalogue *
 srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue) {
-    return catalogue->table.of->options.completeness > 0
+    return options_inject(&catalogue->table.of->options)
                ? catalogue_table(catalogue, TABLE_OF_COMPLETENESS)
                : NULL;
 }

@@ -1,21 +1,24 @@
 /* How completeness is measured:
  *
  * 1. The beam gives shape and flux of a point source in both images.
- * 2. Trials are planned, and S/N and position of each source are drawn (injections.c).
+ * 2. Trials are planned, and S/N and position of each source are drawn (injections.c); or the
+ *    sources of a file are taken, and divided among trials (inject_file.c).
  * 3. A source gets the same flux in both images or, if these are two forms of one image, the same
- *    S/N.
+ *    S/N. Its Gaussians are kept beside its position.
  * 4. Each trial repeats the whole search, its noise too, on pixels to which the Gaussians of the
  *    trial are added as they are read (measure/injected.c). Each injected source is looked for in
  *    the rows of its trial (measure/row_index.c), and compared with the rows of the first search.
  *
  * The rows of the catalogue stay as they are. A seed always gives the same sources.
- * Costs a search for each trial, 64 at most, and the memory of the rows of one trial. */
+ * Costs a search for each trial, 64 at most unless they are of a file, and the memory of the rows
+ * of one trial. */
 #include "api/completeness.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/inject_file.h"
 #include "api/injections.h"
 #include "api/scales.h"
 #include "common/arrays.h"
@@ -31,11 +34,14 @@ struct injector {
     double per_peak; /* total flux / peak of a point of the beam's shape */
 };
 
+/* In beams; the width of a point of a file is rounded. */
+static const double WIDE = 1 + 1e-6;
+
 struct trials {
     const struct search *search;
     struct run_source measured, detected; /* the pixels of both views */
     struct injections *list;
-    const struct injection_position *positions;
+    struct injection_position *positions;
     struct injector measure, detect;
     /* Peak in the measured image / peak in the image for detection; NaN: the ratio of their rms. */
     double factor;
@@ -57,22 +63,6 @@ static enum srcfind_status injector_make(const struct view *view, const struct o
     injector->per_peak = (image->per_pixel ? area : area / view->metadata->beam_pixels) *
                          (isfinite(image->jansky) ? image->jansky : 1);
     return SRCFIND_OK;
-}
-
-/* The Gaussian of a source in an image. */
-static struct gaussian gaussian_of(const struct injector *injector, const struct injection *source,
-                                   const struct injection_position *position, double peak) {
-    const struct tensor moments = psf_at(&injector->psf, position->x, position->y);
-    const struct tensor form = tensor_inverse(&moments);
-    const double square = source->width * source->width;
-    return (struct gaussian){
-        peak, position->x, position->y, {form.xx / square, form.yy / square, form.xy / square}};
-}
-
-/* The peak in the image for detection: the S/N refers to its rms. */
-static double detected_peak(const struct injection *source,
-                            const struct injection_position *position) {
-    return source->snr * position->rms_detected / source->width;
 }
 
 /* Whether most pixels have the same S/N in both images. These are then one image in two forms, such
@@ -102,48 +92,68 @@ static double factor_of(const struct trials *t) {
     return is_known && !are_one_image(t) ? factor : (double)NAN;
 }
 
-/* The area of a point at source i in the measured image / that of the beam. */
-static double area_of_point(const struct trials *t, int64_t i) {
-    const struct tensor moments = psf_at(&t->measure.psf, t->positions[i].x, t->positions[i].y);
-    return psf_area(&t->measure.psf, &moments);
+/* The form of a source in an image. */
+static struct tensor form_of(const struct injector *injector, const struct injection *source,
+                             const struct injection_position *position) {
+    const struct tensor moments = psf_at(&injector->psf, position->x, position->y);
+    const struct tensor form = tensor_inverse(&moments);
+    const double square = source->width * source->width;
+    return (struct tensor){form.xx / square, form.yy / square, form.xy / square};
 }
 
-/* The peak of source i in the measured image. With two images of one flux, smearing lowers it. */
-static double measured_peak(const struct trials *t, int64_t i) {
-    const struct injection_position *position = &t->positions[i];
-    const double peak = detected_peak(&t->list->all[i], position);
-    const double smeared = t->search->views->are_two ? 1 / area_of_point(t, i) : 1;
-    return isnan(t->factor) ? peak * position->rms / position->rms_detected
-                            : peak * t->factor * smeared;
+/* Sets Gaussians and true flux of a random source, whose S/N refers to the rms of the image for
+ * detection. With two images of one flux, smearing lowers the peak in the measured one. */
+static void set_random(const struct trials *t, int64_t i) {
+    struct injection *source = &t->list->all[i];
+    struct injection_position *p = &t->positions[i];
+    const struct tensor moments = psf_at(&t->measure.psf, p->x, p->y);
+    const double area = psf_area(&t->measure.psf, &moments); /* of a point, in that of the beam */
+    const double smeared = t->search->views->are_two ? 1 / area : 1;
+    p->peak_detected = source->snr * p->rms_detected / source->width;
+    p->peak = isnan(t->factor) ? p->peak_detected * p->rms / p->rms_detected
+                               : p->peak_detected * t->factor * smeared;
+    p->form = form_of(&t->measure, source, p);
+    p->form_detected = form_of(&t->detect, source, p);
+    source->flux = p->peak * source->width * source->width * t->measure.per_peak * area;
 }
 
-/* Sets the true fluxes of all sources. */
-static void set_fluxes(const struct trials *t) {
+/* Sets the Gaussian of a source of a file in the image for detection, and its S/N there. */
+static void set_of_file(const struct trials *t, int64_t i) {
+    struct injection *source = &t->list->all[i];
+    struct injection_position *p = &t->positions[i];
+    const struct tensor measured = tensor_inverse(&p->form);
+    const struct tensor detected = tensor_inverse(&p->form_detected);
+    const double areas = psf_area(&t->measure.psf, &measured) / psf_area(&t->detect.psf, &detected);
+    p->peak_detected = !t->search->views->are_two ? p->peak
+                       : isnan(t->factor)         ? p->peak * p->rms_detected / p->rms
+                                                  : p->peak / t->factor * areas;
+    source->snr = p->peak_detected * source->width / p->rms_detected;
+}
+
+/* Sets the Gaussians and the true values of all sources. */
+static void set_sources(const struct trials *t) {
+    const bool are_of_file = *t->search->options->inject;
     for (int64_t i = 0; i < t->list->n; i++) {
         struct injection *source = &t->list->all[i];
         if (!source->is_added)
             continue;
-        source->flux = measured_peak(t, i) * source->width * source->width * t->measure.per_peak *
-                       area_of_point(t, i);
+        if (are_of_file)
+            set_of_file(t, i);
+        else
+            set_random(t, i);
         source->x = t->positions[i].x;
         source->y = t->positions[i].y;
     }
 }
 
-/* Lists the Gaussians of the sources [first, end) that are added, in both images. Returns their
- * number. */
-static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end,
-                              struct gaussian *measured, struct gaussian *detected) {
-    int64_t n = 0;
-    for (int64_t i = first; i < end; i++) {
-        const struct injection *source = &t->list->all[i];
-        const struct injection_position *position = &t->positions[i];
-        if (!source->is_added)
-            continue;
-        measured[n] = gaussian_of(&t->measure, source, position, measured_peak(t, i));
-        detected[n++] = gaussian_of(&t->detect, source, position, detected_peak(source, position));
+/* Lists the Gaussians of the sources of a trial, in both images. */
+static void list_gaussians(const struct trials *t, const int64_t *sources, int64_t n,
+                           struct gaussian *measured, struct gaussian *detected) {
+    for (int64_t k = 0; k < n; k++) {
+        const struct injection_position *p = &t->positions[sources[k]];
+        measured[k] = (struct gaussian){p->peak, p->x, p->y, p->form};
+        detected[k] = (struct gaussian){p->peak_detected, p->x, p->y, p->form_detected};
     }
-    return n;
 }
 
 /* --- injected sources that were found --- */
@@ -174,7 +184,7 @@ static const struct srcfind_source *row_before(const struct wanted *w,
 static bool is_new(const void *context, const struct srcfind_source *row) {
     const struct wanted *w = context;
     const struct srcfind_source *before = row_before(w, row);
-    if (w->source->width > 1)
+    if (w->source->width > WIDE)
         return row->total_flux - (before ? before->total_flux : 0) >= w->source->flux / 2;
     return !before || row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
 }
@@ -182,8 +192,7 @@ static bool is_new(const void *context, const struct srcfind_source *row) {
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
     struct injection *source = &t->list->all[i];
     const struct injection_position *position = &t->positions[i];
-    const struct wanted w = {t, source,
-                             gaussian_of(&t->measure, source, position, measured_peak(t, i))};
+    const struct wanted w = {t, source, {position->peak, position->x, position->y, position->form}};
     const struct srcfind_source *row =
         row_index_nearest(rows, &w.gaussian.form, position->x, position->y, is_new, &w);
     if (!row)
@@ -228,25 +237,33 @@ static enum srcfind_status search_with(const struct trials *t, const struct gaus
     return status;
 }
 
-/* Carries out the trial of the sources [first, end). */
-static enum srcfind_status run_trial(const struct trials *t, int64_t first, int64_t end) {
-    struct gaussian *measured = arrays_allocate(end - first, sizeof *measured);
-    struct gaussian *detected = arrays_allocate(end - first, sizeof *detected);
+/* Keeps the Gaussians of the first trial, for the map of the image with them. */
+static bool keep_first(const struct trials *t, const struct gaussian *measured, int64_t n) {
+    t->list->first = arrays_allocate(n, sizeof *t->list->first);
+    if (t->list->first && n > 0)
+        memcpy(t->list->first, measured, (size_t)n * sizeof *measured);
+    t->list->n_first = t->list->first ? n : 0;
+    return t->list->first;
+}
+
+/* Carries out the trial of n sources, 1 or more. */
+static enum srcfind_status run_trial(const struct trials *t, const int64_t *of_trial, int64_t n) {
+    struct gaussian *measured = arrays_allocate(n, sizeof *measured);
+    struct gaussian *detected = arrays_allocate(n, sizeof *detected);
     struct sources found = {0};
     struct row_index rows = {0};
     enum srcfind_status status = SRCFIND_OK;
-    if (measured && detected) {
-        const int64_t n = list_gaussians(t, first, end, measured, detected);
-        status = n > 0 ? search_with(t, measured, detected, n, &found) : SRCFIND_OK;
-    } else {
+    if (measured && detected)
+        list_gaussians(t, of_trial, n, measured, detected);
+    if (!measured || !detected || (!t->list->first && !keep_first(t, measured, n)))
         status = error_memory(t->error, "adding sources to an image");
-    }
+    if (status == SRCFIND_OK)
+        status = search_with(t, measured, detected, n, &found);
     if (status == SRCFIND_OK &&
         !row_index_make(&rows, found.rows, found.n, t->search->finder->threads))
         status = error_memory(t->error, "looking for injected sources");
-    for (int64_t i = first; status == SRCFIND_OK && i < end; i++)
-        if (t->list->all[i].is_added)
-            find_source(t, &rows, i);
+    for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
+        find_source(t, &rows, of_trial[k]);
     row_index_clear(&rows);
     sources_clear(&found);
     free(measured);
@@ -254,17 +271,35 @@ static enum srcfind_status run_trial(const struct trials *t, int64_t first, int6
     return status;
 }
 
-/* Carries out the trials of all widths. */
-static enum srcfind_status run_trials(const struct trials *t, const struct injection_plan *plans) {
-    enum srcfind_status status = SRCFIND_OK;
-    for (int k = 0; k < t->list->n_widths; k++) {
-        const struct injection_plan *plan = &plans[k];
-        const int64_t first = k * t->list->n_a_width;
-        for (int64_t i = 0; status == SRCFIND_OK && i < plan->n; i += plan->n_a_trial) {
-            const int64_t end = i + plan->n_a_trial < plan->n ? i + plan->n_a_trial : plan->n;
-            status = run_trial(t, first + i, first + end);
-        }
-    }
+/* Lists the sources that are added, trial by trial: those of trial i, from 1, are order[first[i]]
+ * to order[first[i + 1] - 1]. */
+static void sort_by_trial(const struct injections *list, int64_t *first, int64_t *order) {
+    memset(first, 0, (size_t)(list->n_trials + 2) * sizeof *first);
+    for (int64_t i = 0; i < list->n; i++)
+        if (list->all[i].is_added)
+            first[list->all[i].trial + 1]++;
+    for (int64_t i = 0; i <= list->n_trials; i++)
+        first[i + 1] += first[i];
+    for (int64_t i = 0; i < list->n; i++)
+        if (list->all[i].is_added)
+            order[first[list->all[i].trial]++] = i;
+    memmove(first + 1, first, (size_t)(list->n_trials + 1) * sizeof *first);
+}
+
+/* Carries out all trials that have sources. */
+static enum srcfind_status run_trials(const struct trials *t) {
+    const int64_t n_trials = t->list->n_trials;
+    int64_t *first = arrays_allocate(n_trials + 2, sizeof *first);
+    int64_t *order = arrays_allocate(t->list->n, sizeof *order);
+    enum srcfind_status status =
+        first && order ? SRCFIND_OK : error_memory(t->error, "adding sources to an image");
+    if (status == SRCFIND_OK)
+        sort_by_trial(t->list, first, order);
+    for (int64_t i = 1; status == SRCFIND_OK && i <= n_trials; i++)
+        if (first[i + 1] > first[i])
+            status = run_trial(t, order + first[i], first[i + 1] - first[i]);
+    free(first);
+    free(order);
     return status;
 }
 
@@ -297,6 +332,17 @@ static void plan_trials(const struct trials *t, struct injection_plan *plans) {
         list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
 }
 
+/* Makes the list of sources, and finds their positions. */
+static enum srcfind_status find_sources_to_add(struct trials *t,
+                                               const struct injection_field *field) {
+    struct threads *threads = t->search->finder->threads;
+    struct injection_plan plans[SCALES_MOST + 1];
+    if (*t->search->options->inject)
+        return inject_file_read(t->search, field, t->list, &t->positions, t->error);
+    plan_trials(t, plans);
+    return injections_draw(t->list, plans, field, threads, &t->positions, t->error);
+}
+
 static enum srcfind_status make_injectors(struct trials *t) {
     struct views *views = t->search->views;
     const enum srcfind_status status =
@@ -307,8 +353,6 @@ static enum srcfind_status make_injectors(struct trials *t) {
 }
 
 enum srcfind_status completeness_measure(const struct search *search, struct injections *list) {
-    struct injection_plan plans[SCALES_MOST + 1];
-    struct injection_position *positions = NULL;
     struct threads *threads = search->finder->threads;
     const struct view *view = &search->views->measure;
     struct trials t = {.search = search,
@@ -324,20 +368,17 @@ enum srcfind_status completeness_measure(const struct search *search, struct inj
                                           .seed = (uint64_t)options_seed(search->options)};
     enum srcfind_status status = make_injectors(&t);
     if (status == SRCFIND_OK)
-        plan_trials(&t, plans);
-    if (status == SRCFIND_OK)
-        status = injections_draw(list, plans, &field, threads, &positions, t.error);
-    t.positions = positions;
-    if (status == SRCFIND_OK)
+        status = find_sources_to_add(&t, &field);
+    if (status == SRCFIND_OK) {
         t.factor = factor_of(&t);
+        set_sources(&t);
+    }
     if (status == SRCFIND_OK &&
         !row_index_make(&t.before, search->sources->rows, search->sources->n, threads))
         status = error_memory(t.error, "looking for injected sources");
     if (status == SRCFIND_OK)
-        set_fluxes(&t);
-    if (status == SRCFIND_OK)
-        status = run_trials(&t, plans);
+        status = run_trials(&t);
     row_index_clear(&t.before);
-    free(positions);
+    free(t.positions);
     return status;
 }

@@ -180,7 +180,7 @@ static enum srcfind_status search_input(struct srcfind *finder, const struct inp
     if (status == SRCFIND_OK)
         status = find_positive(&search, input, sample, result);
     describe_psf(taken.n > 0 ? &taken : &found, &result->quality);
-    if (status == SRCFIND_OK && finder->options.completeness > 0)
+    if (status == SRCFIND_OK && options_inject(&finder->options))
         status = measure_completeness(&search, result);
     if (status == SRCFIND_OK && finder->options.negative)
         status = negative_search(&search);

@@ -8,13 +8,14 @@
 
 struct srcfind_options {
     struct options values;
-    struct shared_table *at; /* the table of the option at, shared with copies and finders */
+    /* the tables of the options at and inject, shared with copies and finders */
+    struct shared_table *at, *inject;
     struct error error;
 };
 
 struct srcfind {
     struct options options;
-    struct shared_table *at; /* shared with the options; NULL for default options */
+    struct shared_table *at, *inject; /* shared with the options; NULL for default options */
     struct threads *threads;
     struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
     unsigned labels; /* to be kept for maps: 1 << enum label_kind */

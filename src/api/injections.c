@@ -17,7 +17,7 @@
 #include "common/arrays.h"
 #include "common/random.h"
 
-enum { AREAS_A_SOURCE = 400, MOST_TRIALS = 64 };
+enum { MOST_TRIALS = 64 };
 
 /* Tries at a position for a source. Each round of tries reads the image. The first round has a few
  * tries for each source, the next ones as many as all before, or as many as memory allows. */
@@ -34,7 +34,7 @@ void injections_plan(const struct injections *list, double n_pixels, double beam
     int64_t n_left = MOST_TRIALS;
     for (int i = 0; i < list->n_widths; i++) {
         const double area = list->widths[i] * list->widths[i] * beam_pixels;
-        const double room = floor(n_pixels / (AREAS_A_SOURCE * area));
+        const double room = floor(n_pixels / (INJECTION_AREAS * area));
         const int64_t n_a_trial = (int64_t)fmin(fmax(room, 1), (double)list->n_a_width);
         const int64_t n_wanted = (list->n_a_width + n_a_trial - 1) / n_a_trial;
         const int64_t n_share = n_left / (list->n_widths - i);
@@ -58,6 +58,7 @@ struct draw {
     const struct injection_field *field;
     struct injections *list;
     struct injection_position *positions;
+    bool are_given; /* the positions; else they are drawn */
     struct threads *threads;
     struct error *error;
     int64_t *waiting; /* sources that have no position yet */
@@ -149,7 +150,9 @@ static enum srcfind_status try_positions(struct draw *d, int64_t first, int64_t 
         return error_memory(d->error, "adding sources to an image");
     for (int64_t i = 0; i < n; i++) {
         const int64_t source = d->waiting[i / n_each];
-        tries[i] = (struct try_at){source, draw_position(d, source, first + i % n_each)};
+        tries[i] =
+            (struct try_at){source, d->are_given ? d->positions[source]
+                                                 : draw_position(d, source, first + i % n_each)};
     }
     enum srcfind_status status = read_positions(d, field->measure, tries, n, &measured);
     if (status == SRCFIND_OK && are_two)
@@ -171,18 +174,24 @@ static int64_t count_tries(int64_t n_before, int64_t n_waiting) {
 
 /* --- all sources --- */
 
-/* Draws the S/N of the planned sources, and lets them wait for a position. */
+/* Draws the S/N of the planned sources, and lets them wait for a position in their trials. */
 static void begin_sources(struct draw *d, const struct injection_plan *plans) {
     struct injections *list = d->list;
     const double range = log(INJECTION_MOST / INJECTION_LEAST);
+    int64_t before[SCALES_MOST + 2] = {0}; /* trials of other widths */
+    for (int k = 0; k < list->n_widths; k++)
+        before[k + 1] = before[k] + plans[k].n_trials;
+    list->n_trials = before[list->n_widths];
     for (int64_t i = 0; i < list->n; i++) {
         const int64_t width = i / list->n_a_width;
         const double random = random_number(d->field->seed, number_of(list, i), 0, RANDOM_SNR);
         list->all[i] = (struct injection){.width = list->widths[width],
                                           .snr = INJECTION_LEAST * exp(range * random),
                                           .weight = 1};
-        if (i % list->n_a_width < plans[width].n)
-            d->waiting[d->n_waiting++] = i;
+        if (i % list->n_a_width >= plans[width].n)
+            continue;
+        list->all[i].trial = before[width] + i % list->n_a_width / plans[width].n_a_trial + 1;
+        d->waiting[d->n_waiting++] = i;
     }
 }
 
@@ -207,6 +216,31 @@ enum srcfind_status injections_draw(struct injections *list, const struct inject
         const int64_t n = count_tries(n_before, d.n_waiting);
         status = try_positions(&d, n_before, n);
         n_before += n;
+    }
+    free(d.waiting);
+    return status;
+}
+
+enum srcfind_status injections_look(struct injections *list, const struct injection_field *field,
+                                    struct threads *threads, struct injection_position *positions,
+                                    struct error *error) {
+    struct draw d = {.field = field,
+                     .list = list,
+                     .positions = positions,
+                     .are_given = true,
+                     .threads = threads,
+                     .error = error,
+                     .waiting = arrays_allocate(MOST_A_ROUND, sizeof *d.waiting)};
+    enum srcfind_status status =
+        d.waiting ? SRCFIND_OK : error_memory(error, "adding sources to an image");
+    for (int64_t i = 0; status == SRCFIND_OK && i < list->n;) {
+        for (d.n_waiting = 0; i < list->n && d.n_waiting < MOST_A_ROUND; i++)
+            if (list->all[i].is_added)
+                d.waiting[d.n_waiting++] = i;
+        for (int64_t k = 0; k < d.n_waiting; k++)
+            list->all[d.waiting[k]].is_added = false;
+        if (d.n_waiting > 0)
+            status = try_positions(&d, 0, 1);
     }
     free(d.waiting);
     return status;

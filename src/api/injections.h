@@ -6,6 +6,9 @@
 #include "measure/injection.h"
 #include "measure/run_pixels.h"
 
+/* A search has at most one source in so many areas of its FWHM. */
+enum { INJECTION_AREAS = 400 };
+
 /* Where an injected source is put. */
 struct injection_position {
     double x, y; /* pixels */
@@ -13,6 +16,9 @@ struct injection_position {
      * detection. */
     double value, value_detected;
     double rms, rms_detected;
+    /* The Gaussian in both images. */
+    double peak, peak_detected;
+    struct tensor form, form_detected;
 };
 
 /* The trials of sources of one width: trial t has those from t * n_a_trial on. */
@@ -34,10 +40,16 @@ struct injection_field {
 };
 
 /* Allocates the sources of all widths of the list, and draws S/N and position of those that are
- * planned. A source for which no pixel with a value and an rms is found is not added (is_added).
- * The caller frees list->all and *positions, also after an error. */
+ * planned, and tells their trials. A source for which no pixel with a value and an rms is found is
+ * not added (is_added). The caller frees list->all and *positions, also after an error. */
 enum srcfind_status injections_draw(struct injections *list, const struct injection_plan *plans,
                                     const struct injection_field *field, struct threads *threads,
                                     struct injection_position **positions, struct error *error);
+
+/* Looks at given positions inside of the field, those of the sources of the list that are to be
+ * added: one whose pixel has no value or no rms is not (is_added). */
+enum srcfind_status injections_look(struct injections *list, const struct injection_field *field,
+                                    struct threads *threads, struct injection_position *positions,
+                                    struct error *error);
 
 #endif

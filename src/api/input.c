@@ -3,7 +3,7 @@
 /* Whether a search reads all pixels several times, and not once and then some of them. */
 static bool reads_often(const struct options *o) {
     return o->noise.local || o->noise.rms_box.size > 0 || options_fit(o) || o->negative ||
-           o->scales.n > 0 || o->completeness > 0;
+           o->scales.n > 0 || options_inject(o);
 }
 
 /* Keeps the pixels of compressed images, of the searched one and of that for detection. */

@@ -51,7 +51,8 @@ static enum label_kind label_kind(enum map map) {
 }
 
 static bool has_model(enum map map) {
-    return maps[map].quantity == QUANTITY_MODEL || maps[map].quantity == QUANTITY_RESIDUAL;
+    return maps[map].quantity == QUANTITY_MODEL || maps[map].quantity == QUANTITY_RESIDUAL ||
+           maps[map].quantity == QUANTITY_INJECTED;
 }
 
 /* Whether a map has the background of scales where their sources are. */
@@ -80,6 +81,9 @@ static bool suits(enum map map, const struct options *options, struct error *err
                   needs == NEEDS_PARTS ? "--deblend or --fit"
                   : *options->at       ? "--fit or --at-fixed"
                                        : "--fit");
+    else if (needs == NEEDS_INJECTIONS && !options_inject(options))
+        error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs --completeness or --inject",
+                  map_products[map].name);
     else
         return true;
     return false;
@@ -260,8 +264,10 @@ static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
         return add_labels(m, map, output);
     const int64_t width = r->image.width, height = r->image.height;
     const struct model_box box = {0, 0, width, height, MODEL_CELL};
-    const bool ok = (!has_model(map) || model_make(&output->model, r->sources.gaussians,
-                                                   r->sources.n_gaussians, &box)) &&
+    const bool is_injected = output->quantity == QUANTITY_INJECTED;
+    const struct gaussian *gaussians = is_injected ? r->injections.first : r->sources.gaussians;
+    const int64_t n = is_injected ? r->injections.n_first : r->sources.n_gaussians;
+    const bool ok = (!has_model(map) || model_make(&output->model, gaussians, n, &box)) &&
                     (!has_wide_background(r, map) ||
                      wide_background_make(&output->wide, &r->sources, &r->image));
     return ok ? SRCFIND_OK : error_memory(&m->finder->error, "making a map");

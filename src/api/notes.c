@@ -459,6 +459,20 @@ static void note_psf(FILE *stream, const struct result *r) {
              is_measured ? "" : ": --psf measured takes this shape for points");
 }
 
+/* Notes which sources of a file were not injected. */
+static void note_injected(FILE *stream, const struct result *r, int64_t n) {
+    const struct injections *list = &r->injections;
+    if (n == list->n)
+        return;
+    note(
+        stream,
+        "%lld of %lld sources of %s were added, in %lld searches: %lld are outside of the image or "
+        "on blank pixels, and %lld have no flux above 0 or no shape%s",
+        (long long)n, (long long)list->n, r->options.inject, (long long)list->n_trials,
+        (long long)list->n_outside, (long long)list->n_faint,
+        list->n_unchosen > 0 ? "; --completeness wants no more" : "");
+}
+
 /* Notes that injected sources are narrower than a pixel, or that fewer had room than were wanted.
  */
 static void note_completeness(FILE *stream, const struct result *r) {
@@ -467,12 +481,14 @@ static void note_completeness(FILE *stream, const struct result *r) {
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++)
         n += list->all[i].is_added;
-    if (r->options.completeness > 0 && r->quality.beam_pixels < 1)
+    if (options_inject(&r->options) && r->quality.beam_pixels < 1)
         note(stream,
              "the beam is %.2g pixels wide, less than one: the table of --completeness means "
              "nothing, since its sources lie between pixels",
              r->quality.beam_pixels);
-    if (n < n_wanted)
+    if (*r->options.inject)
+        note_injected(stream, r, n);
+    else if (n < n_wanted)
         note(stream,
              "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
              "times "

@@ -185,9 +185,11 @@ enum srcfind_status sources_frame(const struct view *view, const struct options 
     if (options->scales.n > 0)
         return sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT, "--scales needs the beam",
                                "leave --scales out", error);
-    if (options->completeness > 0)
-        return sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT, "--completeness needs the beam",
-                               "leave --completeness out", error);
+    if (options_inject(options))
+        return sources_no_beam(
+            view->metadata, SRCFIND_ERROR_INPUT,
+            *options->inject ? "--inject needs the beam" : "--completeness needs the beam",
+            *options->inject ? "leave --inject out" : "leave --completeness out", error);
     return frame->shapes == FIT_SHAPES_BEAM
                ? sources_no_beam(view->metadata, SRCFIND_ERROR_INPUT,
                                  "--shapes beam needs the beam", "leave --shapes out", error)

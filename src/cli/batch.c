@@ -192,7 +192,8 @@ static void say_tables(const struct messages *messages, const struct target *tar
 /* Removes what an earlier run left beside a catalogue that was written. */
 static void remove_earlier(const struct batch *b, const struct target *target,
                            const struct messages *messages) {
-    const char *kept[] = {target->image, b->cli->find->values.at, b->cli->files_from};
+    const struct options *o = &b->cli->find->values;
+    const char *kept[] = {target->image, o->at, o->inject, b->cli->files_from};
     const struct replaced replaced = {.catalogue = target_catalogue(target),
                                       .writer = writer_named(b->targets->format->name),
                                       .files = target->files,

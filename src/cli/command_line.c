@@ -179,9 +179,10 @@ static const struct {
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
     [COLUMNS] = {"a list of columns", cli_set_columns},
-    [SAVED] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
-               "picture, gaussians, islands_table",
-               cli_set_saved},
+    [SAVED] =
+        {"a list of: rms, background, snr, islands, sources, model, residual, injected, mask, "
+         "picture, gaussians, islands_table",
+         cli_set_saved},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
     [DEVICE_FLAG] = {NULL, cli_set_device_flag},
@@ -201,7 +202,7 @@ static const struct entry entries[] = {
 
 enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256 };
 
-_Static_assert((int)ENTRIES <= 64, "struct cli has a bit for each option");
+_Static_assert((int)ENTRIES <= (int)OPTIONS_OF_CLI, "struct cli has room for all options");
 
 /* --- messages --- */
 
@@ -371,7 +372,7 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
         if (entry->type == HELP ? !read_help(argc, argv, value == entry->letter, cli)
                                 : !cli_set_entry(cli, entry, optarg))
             return false;
-        cli->given |= UINT64_C(1) << (entry - entries);
+        cli->given[entry - entries] = true;
     }
 }
 
@@ -404,7 +405,7 @@ static bool is_given(const struct cli *cli, const char *option) {
 bool command_line_gives(const struct cli *cli, const char *name) {
     for (int i = 0; i < ENTRIES; i++)
         if (strcmp(entries[i].name, name) == 0)
-            return cli->given >> i & 1;
+            return cli->given[i];
     return false;
 }
 
@@ -445,9 +446,10 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--%s", srcfind_options_message(cli->find));
     if (cli->bench && cli->compare_cpu)
         return complain("--bench and --compare-cpu: one at a time");
-    if (is_given(cli, "completeness") && (cli->bench || cli->compare_cpu))
-        return complain("--%s is of a search alone: leave --completeness out",
-                        cli->bench ? "bench" : "compare-cpu");
+    const bool of_file = is_given(cli, "inject");
+    if ((of_file || is_given(cli, "completeness")) && (cli->bench || cli->compare_cpu))
+        return complain("--%s is of a search alone: leave --%s out",
+                        cli->bench ? "bench" : "compare-cpu", of_file ? "inject" : "completeness");
     if (cli->planes.n > 0 && (cli->bench || cli->compare_cpu))
         return complain("--%s searches one plane: give its number with --plane",
                         cli->bench ? "bench" : "compare-cpu");

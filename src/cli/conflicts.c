@@ -74,6 +74,7 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
     bool ok =
         add_use(u, cli->files_from, NULL, "the list of images", false) &&
         add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
+        add_use(u, *o->inject ? o->inject : NULL, NULL, "the catalogue of --inject", false) &&
         add_use(u, *psf ? psf : NULL, NULL, "the file of --psf", false) &&
         add_use(u, cli->report, NULL, "report", true) &&
         add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",

@@ -49,6 +49,7 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         if (!target_file_is_output(&target->files[i]))
             add_file(&hash, target->files[i].path);
     add_file(&hash, cli->find->values.at);
+    add_file(&hash, cli->find->values.inject);
     if (!options_measure_psf(&cli->find->values))
         add_psf(&hash, cli->find->values.psf, target->image);
     fnv_add(&hash, catalogue ? targets->format->name : "");

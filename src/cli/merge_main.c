@@ -346,7 +346,7 @@ static int say_tables(const struct merge *merge, const struct merge_options *opt
                       written.completeness);
     if (why)
         messages_note(messages, "%s: not written: %s", options->completeness, why);
-    merged_file_remove_earlier(&written, NULL, messages);
+    merged_file_remove_earlier(&written, (const char *const[]){NULL, NULL}, messages);
     return failed ? EXIT_IMAGE : EXIT_OK;
 }
 

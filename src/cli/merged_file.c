@@ -54,10 +54,10 @@ void merged_file_say(const struct messages *messages, const char *path,
                       radius_option);
 }
 
-void merged_file_remove_earlier(const struct merge_options *o, const char *read,
+void merged_file_remove_earlier(const struct merge_options *o, const char *const read[2],
                                 const struct messages *messages) {
-    struct replaced replaced = {.catalogue = o->path, .n_kept = 3};
-    const char *const kept[] = {o->gaussians, o->completeness, read};
+    struct replaced replaced = {.catalogue = o->path, .n_kept = 4};
+    const char *const kept[] = {o->gaussians, o->completeness, read[0], read[1]};
     struct error ignored;
     replaced.kept = kept;
     if (merge_choose_writer(o->path, &replaced.writer, &ignored) == SRCFIND_OK)

@@ -23,8 +23,8 @@ void merged_file_say(const struct messages *messages, const char *path,
                      const char *radius_option);
 
 /* Removes the tables that an earlier run left beside a merged catalogue that was written; those of
- * the options stay, and the file that was read, if it is not NULL. */
-void merged_file_remove_earlier(const struct merge_options *options, const char *read,
+ * the options stay, and the files that were read, each of which may be NULL. */
+void merged_file_remove_earlier(const struct merge_options *options, const char *const read[2],
                                 const struct messages *messages);
 
 #endif

@@ -167,7 +167,8 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
     if (m->status == SRCFIND_OK) {
         const struct merge_options written = merge_written(m->merge);
         say_counts(m, &counts, messages);
-        merged_file_remove_earlier(&written, m->cli->find->values.at, messages);
+        const struct options *o = &m->cli->find->values;
+        merged_file_remove_earlier(&written, (const char *const[]){o->at, o->inject}, messages);
     }
     if (m->status != SRCFIND_OK)
         messages_error(messages, "%s", m->error.text);

@@ -276,8 +276,8 @@ static bool is_saved(const struct cli *cli, enum table_id table) {
     if (table == TABLE_PLANES)
         return o->measure_in.n > 0 && !cli->compare_cpu && !cli->bench;
     if (table == TABLE_INJECTIONS) /* which merging reads beside catalogues */
-        return o->completeness > 0 && cli->output && !path_is_stream(cli->output);
-    return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
+        return options_inject(o) && cli->output && !path_is_stream(cli->output);
+    return options_inject(o) && (table == TABLE_COMPLETENESS || o->negative);
 }
 
 /* Names tables, which have the format and the suffix of catalogues, or are CSV. */
@@ -409,23 +409,27 @@ static int name_all_measured(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-/* --- the catalogue of --at --- */
+/* --- the catalogues of --at and --inject --- */
 
 /* Reads a file before any image is, so that a run with a wrong one ends at once. The finders share
  * what was read. Returns the exit status. */
-static int check_positions(const struct cli *cli) {
-    const char *path = cli->find->values.at;
+static int check_table(struct shared_table *shared, const char *path) {
     struct taken_table *taken;
     struct error error;
     if (!*path || position_list_is(path))
         return EXIT_OK;
-    const enum srcfind_status status =
-        shared_table_take(cli->find->at, path, NULL, NULL, &taken, &error);
-    shared_table_give(cli->find->at, taken);
+    const enum srcfind_status status = shared_table_take(shared, path, NULL, NULL, &taken, &error);
+    shared_table_give(shared, taken);
     if (status == SRCFIND_OK)
         return EXIT_OK;
     messages_usage("%s", error.text);
     return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
+}
+
+static int check_positions(const struct cli *cli) {
+    const struct options *o = &cli->find->values;
+    const int status = check_table(cli->find->at, o->at);
+    return status == EXIT_OK ? check_table(cli->find->inject, o->inject) : status;
 }
 
 /* --- formats --- */
@@ -554,7 +558,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
     if (status == EXIT_OK)
         status = name_merged_table(cli, TABLE_GAUSSIANS, "--save gaussians", t);
     if (status == EXIT_OK)
-        status = name_merged_table(cli, TABLE_COMPLETENESS, "--completeness", t);
+        status = name_merged_table(cli, TABLE_COMPLETENESS,
+                                   *cli->find->values.inject ? "--inject" : "--completeness", t);
     if (status == EXIT_OK)
         status = name_all_measured(cli, t);
     if (status == EXIT_OK)

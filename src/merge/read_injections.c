@@ -40,6 +40,8 @@ static bool copy_columns(const struct table_file *table, struct injections *list
     }
     if (!found || !of_area)
         return false;
+    if (table_file_column(table, "Entry_id"))
+        list->widths[list->n_widths++] = INJECTION_OF_FILE;
     for (int64_t row = 0; row < list->n; row++) {
         list->all[row].is_added = isfinite(list->all[row].flux);
         list->all[row].is_found = table_file_real(found, row) == 1;
@@ -48,18 +50,31 @@ static bool copy_columns(const struct table_file *table, struct injections *list
     return true;
 }
 
-/* Whether the values of a source agree with whether it was added and found. */
-static bool is_sound(const struct injection *source) {
+/* Whether the values of a source agree with whether it was added and found. One of a file that was
+ * not added has no S/N. */
+static bool is_sound(const struct injection *source, bool is_of_file) {
     const bool is_true = source->width > 0 && source->snr > 0;
     const bool is_added = source->is_added && source->flux > 0;
-    return is_true && (is_added || (!source->is_added && !source->is_found));
+    const bool is_left_out = !source->is_added && !source->is_found;
+    return is_of_file ? (is_true && is_added) || is_left_out : is_true && (is_added || is_left_out);
+}
+
+/* Whether the sources of a file are sound: they are one width. */
+static bool take_file(struct injections *list) {
+    list->n_a_width = list->n;
+    for (int64_t i = 0; i < list->n; i++)
+        if (!is_sound(&list->all[i], true))
+            return false;
+    return true;
 }
 
 /* Finds the widths. False unless they rise, with as many sources of each. */
 static bool find_widths(struct injections *list) {
+    if (list->n_widths > 0)
+        return take_file(list);
     for (int64_t i = 0; i < list->n; i++) {
         const struct injection *source = &list->all[i];
-        if (!is_sound(source))
+        if (!is_sound(source, false))
             return false;
         if (i > 0 && source->width == source[-1].width)
             continue;

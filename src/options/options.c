@@ -692,6 +692,10 @@ double options_group(const struct options *options) {
     return isnan(options->group) ? 1 : options->group;
 }
 
+bool options_inject(const struct options *options) {
+    return options->completeness > 0 || *options->inject;
+}
+
 int64_t options_seed(const struct options *options) {
     return options->seed == SEED_NOT_GIVEN ? 1 : options->seed;
 }
@@ -705,10 +709,10 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     if (options->negative)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: fluxes at given positions have either sign: leave --negative out");
-    if (options->completeness > 0)
+    if (options_inject(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at: nothing is detected, and so nothing is missed: leave --completeness "
-                         "out");
+                         "at: nothing is detected, and so nothing is missed: leave --%s out",
+                         *options->inject ? "inject" : "completeness");
     if (!isnan(options->group))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: each position is a source of its own: leave --group out");

@@ -86,6 +86,7 @@ struct options {
     int64_t min_pixels;
     bool negative;         /* sources of the negated image, too */
     int64_t completeness;  /* so many sources of each width are added and searched; 0: not given */
+    const char *inject;    /* catalogue of these sources; "": random ones */
     int64_t seed;          /* from 0 on, or SEED_NOT_GIVEN; options_seed() has the default */
     bool deblend, fit;     /* see options_deblend() and options_fit() */
     double contrast;       /* 0: not given; options_contrast() has the default */
@@ -143,6 +144,9 @@ double options_contrast(const struct options *options);
 /* Whether Gaussians are fitted, and how far apart those of a source may be: see group.h. */
 bool options_fit(const struct options *options);
 double options_group(const struct options *options);
+
+/* Whether sources are added to the image, to see which of them are found. */
+bool options_inject(const struct options *options);
 
 /* The seed of random numbers. */
 int64_t options_seed(const struct options *options);

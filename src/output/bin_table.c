@@ -3,11 +3,14 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/completeness.h"
 #include "output/reliability.h"
 
 enum { KIND_TEXT = 5 };
+
+static const char ENTRY_ID[] = "Entry_id";
 
 /* A row of completeness, as writers take it. Rows of reliability are struct reliability_bin. */
 struct completeness_row {
@@ -19,6 +22,7 @@ struct injection_row {
     struct injection source;
     int64_t found;
     double area;
+    char entry_id[SRCFIND_CELL]; /* of a source of a file, in a column that others do not have */
 };
 
 /* --- columns --- */
@@ -80,9 +84,13 @@ static bool make_injections(struct table *table) {
     struct injection_row *rows = make_rows(table, list->n, sizeof *rows);
     for (int64_t i = 0; rows && i < list->n; i++) {
         struct injection_row *row = &rows[i];
-        *row = (struct injection_row){list->all[i], list->all[i].is_found, list->area};
+        *row = (struct injection_row){list->all[i], list->all[i].is_found, list->area, ""};
+        if (list->entry_id)
+            memcpy(row->entry_id, list->entry_id[i], sizeof row->entry_id);
         if (!row->source.is_added)
             row->source.flux = row->source.x = row->source.y = NAN;
+        if (!row->source.is_added && list->entry_id)
+            row->source.width = row->source.snr = NAN;
         if (!row->source.is_found)
             row->source.ratio = row->source.dx = row->source.dy = row->source.flux_pull =
                 row->source.x_pull = row->source.y_pull = NAN;
@@ -94,6 +102,8 @@ static void begin(const struct result *result, enum table_kind kind, struct tabl
     const struct column_facts facts = column_facts_of(&result->options, &result->image);
     *table = table_of(result, kind);
     columns_add_entries(&table->columns, &facts, kind, entries, sizeof entries / sizeof *entries);
+    if (!*result->options.inject)
+        columns_remove(&table->columns, ENTRY_ID);
 }
 
 bool bin_table_make(const struct result *result, enum table_kind kind, struct table *table) {

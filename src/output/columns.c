@@ -213,6 +213,15 @@ void columns_add_entries(struct columns *columns, const struct column_facts *fac
     }
 }
 
+void columns_remove(struct columns *columns, const char *name) {
+    const int i = columns_find(columns, name);
+    if (i < 0)
+        return;
+    columns->n--;
+    memmove(&columns->column[i], &columns->column[i + 1],
+            (size_t)(columns->n - i) * sizeof *columns->column);
+}
+
 int columns_find(const struct columns *columns, const char *name) {
     for (int i = 0; i < columns->n; i++)
         if (strcmp(columns->column[i].shown.name, name) == 0)

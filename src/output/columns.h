@@ -74,4 +74,7 @@ void columns_set_unit(struct srcfind_column *column, const struct column_facts *
 /* The column of a name; -1 if there is none. */
 int columns_find(const struct columns *columns, const char *name);
 
+/* Removes the column of a name, if there is one. */
+void columns_remove(struct columns *columns, const char *name);
+
 #endif

@@ -7,6 +7,8 @@
  * 3. Edges of bins of flux are even in the logarithm, between percentiles of flux / S/N.
  * 4. In a bin of flux, positions differ in S/N. Those where the S/N is below the injected range
  *    count as not found, those above it as the brightest bin of S/N.
+ * 5. Sources of a file have the fluxes that they have: bins of flux go from the lowest to the
+ * highest, and count them as they are.
  *
  * In: the list of an image, or of many images with weights (merge/merged_completeness.c). Costs a
  * sort of the sources for each bin; room for twice the sources of one width. */
@@ -177,6 +179,15 @@ static struct shares shares_of(const struct group *g, const struct completeness_
     return shares;
 }
 
+/* Sets the edges of bins of flux, evenly in the logarithm from `low` to `high`. */
+static void space_edges(struct completeness_bin *bins, double low, double high) {
+    const double step = (high - low) / COMPLETENESS_FLUX_BINS;
+    for (int i = 0; i < COMPLETENESS_FLUX_BINS; i++) {
+        bins[i].low = exp(low + i * step);
+        bins[i].high = exp(low + (i + 1) * step);
+    }
+}
+
 /* Sets the edges of bins of flux. */
 static void set_edges(const struct group *g, struct completeness_bin *bins) {
     int64_t n = 0;
@@ -187,10 +198,27 @@ static void set_edges(const struct group *g, struct completeness_bin *bins) {
     sort(g->room, n);
     const double low = log(3 * quantile(g->room, n, 0.1));
     const double high = log(20 * quantile(g->room, n, 0.9));
-    const double step = (high - low) / COMPLETENESS_FLUX_BINS;
+    space_edges(bins, low, high);
+}
+
+/* Fills the bins of flux of the sources of a file: from the lowest flux to the highest. */
+static void fill_bins_of_file(const struct group *g, struct completeness_bin *bins) {
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        const struct injection *source = &g->sources[i];
+        least = source->is_added ? fmin(least, source->flux) : least;
+        most = source->is_added ? fmax(most, source->flux) : most;
+    }
+    const double more = most > least ? 0 : M_LN2 / 2; /* of one flux bins span a factor of two */
+    space_edges(bins, log(least) - more, log(most) + more);
+    if (most > least) { /* rounded */
+        bins[0].low = least;
+        bins[COMPLETENESS_FLUX_BINS - 1].high = nextafter(most, INFINITY);
+    }
     for (int i = 0; i < COMPLETENESS_FLUX_BINS; i++) {
-        bins[i].low = exp(low + i * step);
-        bins[i].high = exp(low + (i + 1) * step);
+        if (!(most > 0))
+            bins[i].low = bins[i].high = NAN;
+        fill_bin(g, &bins[i]);
     }
 }
 
@@ -226,7 +254,10 @@ static void fill_width(struct group *g, struct completeness_bin *snr,
         fill_bin(g, &snr[i]);
     }
     g->by_flux = true;
-    fill_flux_bins(g, &snr[COMPLETENESS_SNR_BINS - 1], flux);
+    if (snr->width == INJECTION_OF_FILE)
+        fill_bins_of_file(g, flux);
+    else
+        fill_flux_bins(g, &snr[COMPLETENESS_SNR_BINS - 1], flux);
 }
 
 bool completeness_count(const struct injections *injections, struct completeness *c) {

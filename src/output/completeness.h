@@ -29,7 +29,8 @@ struct completeness {
  * S/N over all positions to 20 times the 90th. A flux has another S/N at each position. Positions
  * where this S/N is between INJECTION_LEAST and INJECTION_MOST count with the share of their
  * sources that is found, those of lower S/N as not found, and those of higher S/N with the share of
- * the last bin of S/N. Clear the result also if this fails. */
+ * the last bin of S/N. Those of sources of a file go from their lowest to their highest flux, and
+ * count them alone. Clear the result also if this fails. */
 bool completeness_count(const struct injections *injections, struct completeness *completeness);
 void completeness_clear(struct completeness *completeness);
 

@@ -320,7 +320,7 @@ static bool write_image(const struct result *result, enum table_kind kind, FILE 
            write_member("quality", quality_json(result), stream) &&
            (!result->options.negative ||
             write_member("reliability", reliability_json(result), stream)) &&
-           (result->options.completeness == 0 || !is_catalogue ||
+           (!options_inject(&result->options) || !is_catalogue ||
             write_member("completeness", completeness_json(result), stream)) &&
            write_member("notes", notes_json(result), stream);
 }

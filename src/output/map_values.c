@@ -20,6 +20,12 @@
 
 /* --- quantities --- */
 
+/* A pixel to which a model is added: as injected.c has it. */
+static float injected_at(float pixel, double model) {
+    const float changed = (float)((double)pixel + model);
+    return model != 0 && isfinite(changed) ? changed : pixel;
+}
+
 /* Computes a value in double, and rounds it once. */
 static float quantity_at(enum quantity quantity, struct noise_at noise, double model, float pixel) {
     const double above = (double)pixel - noise.background;
@@ -34,6 +40,8 @@ static float quantity_at(enum quantity quantity, struct noise_at noise, double m
         return (float)model;
     case QUANTITY_RESIDUAL:
         return (float)(above - model);
+    case QUANTITY_INJECTED:
+        return injected_at(pixel, model);
     case QUANTITY_LABEL:
     case QUANTITY_MASK:
     case QUANTITY_NONE:

@@ -7,7 +7,8 @@
 #include "output/fits_map.h"
 #include "output/wide_background.h"
 
-/* SNR is (value - background) / rms; a residual is value - background - model; labels are those of
+/* SNR is (value - background) / rms; a residual is value - background - model; injected is value +
+ * model, as a search with injected sources reads it; labels are those of
  * islands or of sources; a mask is 1 at labels, else 0; none: a picture. */
 enum quantity {
     QUANTITY_RMS,
@@ -15,6 +16,7 @@ enum quantity {
     QUANTITY_SNR,
     QUANTITY_MODEL,
     QUANTITY_RESIDUAL,
+    QUANTITY_INJECTED,
     QUANTITY_LABEL,
     QUANTITY_MASK,
     QUANTITY_NONE
@@ -25,7 +27,7 @@ enum quantity {
  * the rms is not above 0. */
 struct map_output {
     enum quantity quantity;
-    struct model model;          /* of maps of the model and the residual */
+    struct model model;          /* of maps of the model, the residual and injected sources */
     struct label_rows labels;    /* of maps of labels and of a mask */
     struct wide_background wide; /* of maps of the background and the residual */
     struct fits_map file;        /* used if `array` is NULL */

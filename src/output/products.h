@@ -24,7 +24,7 @@ enum table_id {
 #undef TABLE
 
 /* What a map is made of; islands and their parts are not found with --at. */
-enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT };
+enum map_needs { NEEDS_NOISE, NEEDS_ISLANDS, NEEDS_PARTS, NEEDS_FIT, NEEDS_INJECTIONS };
 
 extern const struct map_product {
     const char *name, *suffix, *about; /* about: one line of help */

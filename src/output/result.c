@@ -82,7 +82,7 @@ void result_clear(struct result *result) {
     sources_clear(&result->sources);
     clear_planes(&result->planes);
     free((void *)result->correlation.values);
-    free(result->injections.all);
+    injections_clear(&result->injections);
     free(result->origin.header);
     free(result->notes);
     image_clear_metadata(&result->image);
