@@ -624,6 +624,8 @@ SRCFIND_API const char *srcfind_merge_message(const struct srcfind_merge *merge)
  *   model              the sum of the Gaussians; needs the option fit or at-fixed
  *   residual           value - background - model; needs the same. With the option scales
  *                      background and residual have another background where sources of scales are
+ *   injected           the image with the sources of the first search of the option completeness
+ *                      or inject, which one of them needs
  *   mask               1 in islands of positive sources, else 0, as the options mask-dilate and
  *                      mask-fill shape it
  *   picture            the image with an ellipse around each source; needs cairo, can only be saved

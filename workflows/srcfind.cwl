@@ -67,6 +67,7 @@ outputs:
   saved_sources: {type: File?, outputBinding: {glob: $(inputs.name).sources.fits}}
   saved_model: {type: File?, outputBinding: {glob: $(inputs.name).model.fits}}
   saved_residual: {type: File?, outputBinding: {glob: $(inputs.name).residual.fits}}
+  saved_injected: {type: File?, outputBinding: {glob: $(inputs.name).injected.fits}}
   saved_mask: {type: File?, outputBinding: {glob: $(inputs.name).mask.fits}}
   saved_picture: {type: File?, outputBinding: {glob: $(inputs.name).picture.png}}
   saved_gaussians: {type: File?, outputBinding: {glob: $(inputs.name).gaussians.$(inputs.format)}}

@@ -551,7 +551,8 @@ class Catalogue:
 
     def map(self, name: str) -> NDArray[Any]:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands",
-        "sources" (needs deblend or fit), "model" or "residual" (need fit or at_fixed), or "mask".
+        "sources" (needs deblend or fit), "model" or "residual" (need fit or at_fixed), "injected"
+        (needs completeness or inject), or "mask".
 
         The values are float32, and NaN where the image is blank; a mask is 1 or 0. islands and
         sources are int32: the Isl_id or Source_id of each pixel, or 0. The image is read again: a

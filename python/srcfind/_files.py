@@ -114,7 +114,7 @@ class TemporaryFiles:
             with open(path, "wb") as stream:
                 stream.write(content)
             return path
-        table = table_of_positions(value) if name == "at" else None
+        table = table_of_positions(value, name) if name in ("at", "inject") else None
         if table is not None:
             path = self._new(name, ".ecsv")
             table.write(path, format="ascii.ecsv", overwrite=True)

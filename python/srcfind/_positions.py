@@ -1,4 +1,4 @@
-"""Positions for the option at: what Python has in place of the file of a catalogue."""
+"""Positions for the options at and inject: what Python has in place of the file of a catalogue."""
 from __future__ import annotations
 
 from typing import Any
@@ -34,13 +34,15 @@ def _is_frame_of_pandas(value: Any) -> bool:
 # --- tables ---
 
 
-def _columns_of_sky(sky: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _columns_of_sky(sky: Any, option: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns of a SkyCoord, in degrees, and what the file says of its frame."""
     from astropy.table import Column
 
     name = sky.frame.name
     if name not in _FRAMES:
-        raise ValueError(f"at: positions in the frame {name}: give them in {', '.join(_FRAMES)}")
+        raise ValueError(
+            f"{option}: positions in the frame {name}: give them in {', '.join(_FRAMES)}"
+        )
     facts: dict[str, Any] = {"RADESYS": name.upper()}
     if name.startswith("fk"):
         equinox = sky.equinox
@@ -67,7 +69,7 @@ def _cells(column: Any) -> Any:
     return Column(values, unit=unit) if mask is None else MaskedColumn(values, unit=unit, mask=mask)
 
 
-def _table_of_table(table: Any) -> Any:
+def _table_of_table(table: Any, option: str) -> Any:
     """The columns that a file may have; a column of SkyCoords is divided, and gives the frame."""
     from astropy.table import Table
 
@@ -75,7 +77,7 @@ def _table_of_table(table: Any) -> Any:
     facts = {name: fact for name, fact in table.meta.items() if isinstance(fact, (str, int, float))}
     for column in table.itercols():
         if _is_sky(column):
-            columns, frame = _columns_of_sky(column)
+            columns, frame = _columns_of_sky(column, option)
             facts.update(frame)
             cells.update(columns)
         else:
@@ -92,7 +94,7 @@ def _table_of_frame(frame: Any) -> Any:
     return Table({**columns, **texts})
 
 
-def _table_of_pairs(value: Any) -> Any:
+def _table_of_pairs(value: Any, option: str) -> Any:
     """A table of one pair of numbers, or of several; None for others."""
     from astropy.table import Table
 
@@ -104,12 +106,12 @@ def _table_of_pairs(value: Any) -> Any:
         return None
     pairs = pairs.reshape(1, -1) if pairs.ndim == 1 else pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(f"at: positions of the shape (2,) or (n, 2), not {np.shape(value)}")
+        raise ValueError(f"{option}: positions of the shape (2,) or (n, 2), not {np.shape(value)}")
     return Table({name: pairs[:, i] for names in _ALL for i, name in enumerate(names)})
 
 
-def table_of_positions(value: Any) -> Any:
-    """An astropy Table of a value of the option at, which a file can have; None for a path, a text or None.
+def table_of_positions(value: Any, option: str) -> Any:
+    """An astropy Table of a value of the option at or inject, which a file can have; None for a path, a text or None.
 
     Tables, catalogues of srcfind, DataFrames of pandas, SkyCoords, and pairs of numbers in degrees: a
     tuple, a list of tuples, or an array of the shape (n, 2). Pairs are positions in the frame of the
@@ -120,10 +122,10 @@ def table_of_positions(value: Any) -> Any:
     if value is None or isinstance(value, (str, bytes)) or hasattr(value, "__fspath__"):
         return None
     if _is_sky(value):
-        columns, facts = _columns_of_sky(value)
+        columns, facts = _columns_of_sky(value, option)
         return Table(columns, meta=facts)
     if hasattr(value, "notes") and is_table(getattr(value, "table", None)):
         value = value.table
     if is_table(value):
-        return _table_of_table(value)
-    return _table_of_frame(value) if _is_frame_of_pandas(value) else _table_of_pairs(value)
+        return _table_of_table(value, option)
+    return _table_of_frame(value) if _is_frame_of_pandas(value) else _table_of_pairs(value, option)

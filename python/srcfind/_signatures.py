@@ -76,6 +76,8 @@ class Options(TypedDict, total=False):
     completeness: Flag | Whole | None
     #: seed of the random sources of --completeness [1]
     seed: Whole | None
+    #: as --completeness, with the sources of a file
+    inject: Positions | None
     #: divide islands into sources at saddles
     deblend: Flag | None
     #: as --deblend, and fit a Gaussian to each source

@@ -212,6 +212,11 @@ static void finds_the_nearest_row(void **state) {
 
 /* --- bins --- */
 
+static struct injections of_points(struct injection *all, int64_t n) {
+    return (struct injections){
+        .all = all, .n = n, .n_a_width = n, .widths = {1}, .n_widths = 1, .area = 1};
+}
+
 static void assert_near(double value, double expected) {
     if (!(fabs(value - expected) <= 1e-12 * fabs(expected)))
         fail_msg("%.17g is not %.17g", value, expected);
@@ -221,7 +226,7 @@ static void assert_near(double value, double expected) {
 static void counts_a_bin(void **state) {
     static const double ratios[] = {1.3, 0.9, 1, 1.1, 0.7, 1.2};
     struct injection all[10];
-    const struct injections list = {all, 10, 10, {1}, 1, 1};
+    const struct injections list = of_points(all, 10);
     struct completeness c;
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -269,7 +274,7 @@ static void edges_of_bins(void **state) {
     static const double snr[] = {2.999, 3, 4, 5, 6, 8, 10, 20, 60};
     static const double ends[] = {3, 4, 5, 6, 8, 10, 20, 60};
     struct injection all[9];
-    const struct injections list = {all, 9, 9, {1}, 1, 1};
+    const struct injections list = of_points(all, 9);
     struct completeness c;
     (void)state;
     for (int i = 0; i < 9; i++)
@@ -289,7 +294,7 @@ static void scatter_of_few(void **state) {
     struct completeness c;
     (void)state;
     for (int n = 1; n <= 3; n++) {
-        const struct injections list = {all, 3, 3, {1}, 1, 1};
+        const struct injections list = of_points(all, 3);
         for (int i = 0; i < 3; i++)
             all[i] = (struct injection){.width = 1,
                                         .snr = 7,
@@ -321,7 +326,7 @@ static void scatter_of_few(void **state) {
 static void weighs_places(void **state) {
     enum { N = 40000 };
     struct injection *all = calloc(N, sizeof *all);
-    const struct injections list = {all, N, N, {1}, 1, 1};
+    const struct injections list = of_points(all, N);
     struct completeness c;
     (void)state;
     for (int i = 0; i < N; i++) {
@@ -361,7 +366,7 @@ static void weighs_places(void **state) {
 static void brighter_than_all(void **state) {
     enum { N = 4000 };
     struct injection *all = calloc(N, sizeof *all);
-    const struct injections list = {all, N, N, {1}, 1, 1};
+    const struct injections list = of_points(all, N);
     struct completeness c;
     (void)state;
     for (int i = 0; i < N; i++) /* a fifth has a hundredth of the noise */
@@ -385,7 +390,7 @@ static void brighter_than_all(void **state) {
 /* Twice the sources with half of the weight are as many as their weight, but for the error. */
 static void effective_number(void **state) {
     struct injection all[30];
-    const struct injections list = {all, 30, 30, {1}, 1, 1};
+    const struct injections list = of_points(all, 30);
     struct completeness c;
     (void)state;
     for (int i = 0; i < 30; i++)
@@ -403,6 +408,39 @@ static void effective_number(void **state) {
     completeness_clear(&c);
 }
 
+/* Sources of a file: all are in a bin of flux, and each bin has the share that it finds. */
+static void bins_of_a_file(void **state) {
+    struct injection all[4] = {
+        {.width = 3, .snr = 1, .flux = 2, .weight = 1, .is_added = true},
+        {.width = 1, .snr = 100, .flux = 2048, .weight = 1, .is_added = true, .is_found = true},
+        {.width = 1, .snr = 1.1, .flux = 2.1, .weight = 1, .is_added = true, .is_found = true},
+        {.width = 0}};
+    struct injections list = of_points(all, 4);
+    struct completeness c;
+    (void)state;
+    list.widths[0] = INJECTION_OF_FILE;
+    assert_true(completeness_count(&list, &c));
+    assert_true(c.n_flux == 10 && c.flux[0].width == 0 && c.snr[0].width == 0);
+    assert_near(c.flux[0].low, 2);
+    assert_near(c.flux[0].high, 4);
+    assert_near(c.flux[9].low, 1024);
+    assert_true(c.flux[9].high > 2048 && c.flux[9].high < 2048.001);
+    assert_int_equal(c.flux[0].injected, 2);
+    assert_near(c.flux[0].completeness, 0.5);
+    assert_int_equal(c.flux[9].found, 1);
+    assert_true(isnan(c.flux[5].completeness));
+    completeness_clear(&c);
+    all[1].is_added = all[2].is_added = false;
+    assert_true(completeness_count(&list, &c));
+    assert_near(c.flux[0].low, M_SQRT2);
+    assert_near(c.flux[9].high, 2 * M_SQRT2);
+    completeness_clear(&c);
+    all[0].is_added = false;
+    assert_true(completeness_count(&list, &c));
+    assert_true(isnan(c.flux[0].low) && c.flux[9].injected == 0);
+    completeness_clear(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixes_as_splitmix64),
@@ -417,6 +455,7 @@ int main(void) {
         cmocka_unit_test(counts_a_bin),
         cmocka_unit_test(weighs_places),
         cmocka_unit_test(effective_number),
+        cmocka_unit_test(bins_of_a_file),
         cmocka_unit_test(brighter_than_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"negative", "yes"},
                                            {"completeness", "500"},
                                            {"seed", "17"},
+                                           {"inject", "deep/c.fits"},
                                            {"deblend", "yes"},
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},

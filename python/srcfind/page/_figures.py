@@ -32,6 +32,7 @@ Array = NDArray[Any]
 _NEGATIVE, _ARTEFACT = 32, 2048  # in Flags
 _LEAST_COMPLETE = 0.6  # below it, counts are not corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
+_NAMES_OF_WIDTHS = {1: "point sources", 0: "sources of a file"}
 _MANY = 1000  # more points than this are drawn small
 _FEW = 5  # fewer sources are not counted
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
@@ -196,7 +197,7 @@ def _layers(widths: dict[float, list[dict[str, Any]]], value: str, error: str) -
     layers: list[Layer] = []
     for (width, bins), (colour, mark) in zip(widths.items(), _LOOKS):
         x, y, e = _middles(bins), _values(bins, value), np.nan_to_num(_values(bins, error))
-        label = "point sources" if width == 1 else f"{width:g} beams wide"
+        label = _NAMES_OF_WIDTHS.get(width, f"{width:g} beams wide")
         layers += [
             Line(x, y, colour=colour),
             Errors(x, y - e, y + e, colour),
