@@ -309,8 +309,8 @@ srcfind_catalogue_planes(struct srcfind_catalogue *catalogue);
 SRCFIND_API const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes,
                                                     int64_t i);
 
-/* How complete the catalogue is, with the option completeness, and how reliable, with the option
- * negative: catalogues of the same image with a row for each bin; srcfind(1) describes their
+/* How complete the catalogue is, with the option completeness or inject, and how reliable, with the
+ * option negative: catalogues of the same image with a row for each bin; srcfind(1) describes their
  * columns. As for the table of planes, rows are read by columns. NULL without the option, or where
  * memory ran out. */
 SRCFIND_API const struct srcfind_catalogue *

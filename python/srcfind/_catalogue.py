@@ -312,7 +312,7 @@ class Catalogue:
     @cached_property
     def completeness(self) -> Catalogue | None:
         """How many injected sources were found: a row for each bin of true S/N, and of true flux.
-        None without completeness.
+        None without completeness or inject.
 
         >>> find("image.fits", local=True, fit=True, completeness=True).completeness.table  # doctest: +SKIP
         """

@@ -81,3 +81,27 @@ def test_frames():
 def test_wrong_shapes(at):
     with pytest.raises(ValueError, match=r"at: positions of the shape \(2,\) or \(n, 2\)"):
         rows(at)
+
+
+def test_fixed_fluxes():
+    """The table of Gaussians leaves the residual of its search."""
+    found = srcfind.find(SAMPLE, fit=True, island=3)
+    for at in (found.gaussians, found.gaussians.table):
+        fixed = srcfind.find(SAMPLE, at=at, at_fixed=True)
+        np.testing.assert_array_equal(
+            fixed.array["Total_flux"], found.gaussians.array["Total_flux"]
+        )
+        np.testing.assert_allclose(fixed.map("residual"), found.map("residual"), atol=1e-9)
+
+
+def test_injected_tables():
+    """A Catalogue, a Table and a DataFrame in place of the file."""
+    sources = Table({"RA": RA, "DEC": DEC, "Total_flux": [0.01, 0.02], "id": ["a", "b"]})
+    found = srcfind.find(SAMPLE, fit=True, inject=sources)
+    assert found.completeness.array["Injected"][7:].sum() == 2
+    image = srcfind.find(SAMPLE, fit=True).map("residual")
+    assert found.map("injected").shape == image.shape
+    with pytest.raises(srcfind.InputError, match="inject: there is no column of fluxes"):
+        srcfind.find(SAMPLE, inject=Table({"RA": RA, "DEC": DEC}))
+    with pytest.raises(ValueError, match=r"inject: positions of the shape"):
+        srcfind.find(SAMPLE, inject=(1.0, 2.0, 3.0))

@@ -426,6 +426,18 @@ class Faults(FaultCase):
         self.assertGreater(n_failed, 2)
         self.assertGreater(n_alone, 0)
 
+    def test_models_and_injected_sources(self):
+        """Maps and tables of a catalogue's own fluxes, and of the sources of a file."""
+        catalogue = self.path("sources.csv")
+        with open(catalogue, "w") as stream:
+            stream.write("id,Xposn,Yposn,Total_flux,DC_Maj,DC_Min,DC_PA,Maj,Min,PA\n")
+            for i in range(4):
+                stream.write("%d,%d,%d,0.1,1e-3,5e-4,10,3e-3,2e-3,20\n" % (i, 5 + 3 * i, 9 + 2 * i))
+        image = self.small_image()
+        common, kinds = [image, "--cpu", "--threads", "1"], ["memory", "write", "rename"]
+        self.check([*common, "--at", catalogue, "--at-fixed", "--save", "residual"], kinds)
+        self.check([*common, "--fit", "--inject", catalogue, "--save", "injected"], kinds)
+
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever; also another image."""
         options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
