@@ -6,8 +6,8 @@
 #include "measure/view.h"
 
 struct entry_model {
-    struct gaussian gaussian;      /* in the map's unit; the peak is NaN without a flux or a place */
-    struct tensor moments;         /* of its form, pixels^2; NaN without a place */
+    struct gaussian gaussian; /* in the map's unit; the peak is NaN without a flux or a place */
+    struct tensor moments;    /* of its form, pixels^2; NaN without a place */
     struct srcfind_beam intrinsic; /* without the beam: FWHM, degrees */
     double total_flux;             /* in the unit of fluxes; NaN without one */
     double scale, background;      /* of a row of --scales: see srcfind_source; 0 and NaN else */
