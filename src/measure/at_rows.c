@@ -231,10 +231,11 @@ static void take_models(struct at_work *m) {
         m->forced.moments[i] = model_of(m, i)->moments;
 }
 
-/* Whether a place has an amplitude of its own: those of others are copies of it. */
+/* Whether a place has an amplitude of its own: a twin has none, and that of a place which cannot be
+ * told from another one is a copy. */
 static bool is_gaussian(const struct at_work *m, int64_t i) {
     const struct amplitude *a = &m->forced.amplitudes[i];
-    return m->forced.places[i].twin == i && a->is_fitted && !a->is_shared && a->value != 0;
+    return a->is_fitted && !a->is_shared && a->value != 0;
 }
 
 /* Lists the Gaussians of the amplitudes that were fitted, those of uncertain ones, too: others were
