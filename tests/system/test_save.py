@@ -563,7 +563,7 @@ class Save(t.Case):
             result = t.run(path, "--save", name)
             self.assertEqual([result.returncode, result.stdout], [2, ""], name)
             self.assertIn(
-                "rms, background, snr, islands, sources, model, residual, mask, picture",
+                "rms, background, snr, islands, sources, model, residual, injected, mask, picture",
                 result.stderr,
             )
         for option in ("--bench", "--compare-cpu"):
