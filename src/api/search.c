@@ -181,17 +181,21 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
     if (status != SRCFIND_OK)
         return status;
     if (options_fit(o) && !frame.has_beam)
-        return sources_no_beam(
-            view->metadata, SRCFIND_ERROR_OPTIONS,
-            o->fit ? "--at with --fit needs the beam" : "--at with --measure-in needs the beam",
-            o->fit ? "leave --fit out for the nearest pixels" : "leave --measure-in out",
-            b->calls.error);
+        return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
+                               o->fit           ? "--at with --fit needs the beam"
+                               : o->at_positive ? "--at-positive needs the beam"
+                                                : "--at with --measure-in needs the beam",
+                               o->fit           ? "leave --fit out for the nearest pixels"
+                               : o->at_positive ? "leave --at-positive out"
+                                                : "leave --measure-in out",
+                               b->calls.error);
     const struct at_rows_from from = {.view = view,
                                       .pixels = &pixels,
                                       .positions = b->positions,
                                       .frame = &frame,
                                       .fits = options_fit(o),
-                                      .all = o->at_all};
+                                      .all = o->at_all,
+                                      .positive = o->at_positive};
     return at_rows_make(&from, b->calls.threads, &sources->rows, &sources->n, &sources->left_out,
                         b->calls.error);
 }

@@ -6,6 +6,8 @@
  *    is not fitted.
  * 2. amplitudes_solve: N a = b less the cross sums times the amplitudes of the others of the
  *    cluster, which the sweeps of places.c repeat.
+ *    With --at-positive a group whose solution has an amplitude below 0 is solved by sweeps over
+ *    its members instead (settle), which end where none changes by a ten thousandth of its error.
  * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N, and B those
  *    of weights and the correlation of the noise between them (place_noise.h); errors are the roots
  *    of the diagonal of N^-1 B N^-T, and at least those of independent pixels. The same matrices
@@ -24,6 +26,11 @@ static const double LEAST_MODEL = 1e-6;
 
 /* The least correlation of the weights of two places that cannot be told apart. */
 static const double SAME = 1 - 5e-6;
+
+/* The change of an amplitude, in units of its error, at which sweeps over a group end; and the most
+ * sweeps, which places at a fifth of a beam from each other need. */
+static const double SETTLED = 1e-4;
+enum { MOST_SWEEPS = 1000 };
 
 /* The least share of a shape that is no sum of other shapes, for it to be fitted. */
 static const double LEAST_PIVOT = 1e-10;
@@ -110,21 +117,75 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
     return s;
 }
 
+void amplitudes_hold_positive(struct amplitude_system *s, struct place_sums *sums) {
+    const int n = s->n;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = j >= i ? s->factors[(int64_t)i * n + j] : 0;
+            for (int k = 0; k < i && k <= j; k++)
+                sum += s->factors[(int64_t)i * n + k] * s->factors[(int64_t)k * n + j];
+            sums->squares[(int64_t)i * n + j] = sum;
+        }
+    s->normal = sums->squares;
+    s->squares = NULL;
+}
+
+/* The error of an amplitude. */
+static double error_of(const struct place_pixels *known, const struct amplitude *amplitudes,
+                       int64_t place) {
+    return amplitudes[place].per_rms * known[place].noise.rms;
+}
+
+/* Solves N x = b for x of at least 0, from the last amplitudes on: one x after the other gets the
+ * value that its equation asks for, or 0 (Gauss and Seidel, projected). */
+static void settle(const struct place_group *group, const struct amplitude_system *s,
+                   const double *b, const struct place_pixels *known,
+                   const struct amplitude *amplitudes, double *x) {
+    double largest = INFINITY;
+    for (int i = 0; i < s->n; i++)
+        x[i] = s->same[i] == i ? amplitudes[group->members[i]].value : 0;
+    for (int sweep = 0; sweep < MOST_SWEEPS && largest > SETTLED; sweep++) {
+        largest = 0;
+        for (int i = 0; i < s->n; i++) {
+            double left = b[i];
+            for (int k = 0; s->same[i] == i && k < s->n; k++)
+                left -= s->normal[(int64_t)i * s->n + k] * x[k];
+            const double value = s->same[i] == i ? fmax(0, x[i] + left / s->diagonal[i]) : 0;
+            if (s->same[i] == i)
+                largest = fmax(largest,
+                               fabs(value - x[i]) / error_of(known, amplitudes, group->members[i]));
+            x[i] = value;
+        }
+    }
+}
+
+/* The solution of N x = b; if the system has its sums, the one of at least 0. */
+static void solve_system(const struct place_group *group, const struct amplitude_system *s,
+                         const double *b, const struct place_pixels *known,
+                         const struct amplitude *amplitudes, double *x) {
+    bool is_negative = false;
+    memcpy(x, b, (size_t)s->n * sizeof *x);
+    solve(s->n, s->factors, s->same, x);
+    for (int i = 0; i < s->n; i++)
+        is_negative = is_negative || x[i] < 0;
+    if (s->normal && is_negative)
+        settle(group, s, b, known, amplitudes, x);
+}
+
 double amplitudes_solve(const struct place_group *group, const struct amplitude_system *s,
                         const struct place_sums *sums, const struct place_pixels *known,
                         struct amplitude *amplitudes) {
-    double x[PLACES_A_GROUP], largest = 0;
-    memcpy(x, sums->right, (size_t)s->n * sizeof *x);
+    double b[PLACES_A_GROUP], x[PLACES_A_GROUP], largest = 0;
+    memcpy(b, sums->right, (size_t)s->n * sizeof *b);
     for (int other = 0; other < group->n_others; other++)
         for (int i = 0; i < s->n; i++)
-            x[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
-    solve(s->n, s->factors, s->same, x);
+            b[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
+    solve_system(group, s, b, known, amplitudes, x);
     for (int i = 0; i < s->n; i++) {
         const int64_t place = group->members[i];
         struct amplitude *amplitude = &amplitudes[place];
         if (amplitude->is_fitted)
-            amplitude->change =
-                fabs(x[i] - amplitude->value) / (amplitude->per_rms * known[place].noise.rms);
+            amplitude->change = fabs(x[i] - amplitude->value) / error_of(known, amplitudes, place);
         largest = fmax(largest, amplitude->change);
         amplitude->value = x[i];
     }

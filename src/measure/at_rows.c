@@ -193,6 +193,7 @@ static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
     m->forced = (struct forced){.view = m->from->view,
                                 .pixels = m->from->pixels,
                                 .frame = m->from->fits ? m->from->frame : NULL,
+                                .positive = m->from->positive,
                                 .positions = m->positions,
                                 .n = m->n_rows};
     m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);

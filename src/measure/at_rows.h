@@ -14,6 +14,7 @@ struct at_rows_from {
     const struct fit_frame *frame; /* of the image */
     bool fits;                     /* amplitudes; else the nearest pixels alone are measured */
     bool all;                      /* rows of positions outside of the image, too */
+    bool positive; /* no flux is below 0; errors are those of fluxes of either sign */
 };
 
 /* How many positions have no row. */

@@ -172,6 +172,15 @@ static void add_residuals(const struct group_fits *f, int64_t i, const struct ru
     place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->amplitudes, f->known);
 }
 
+/* Sets the system of a group, whose sums are made, and the errors of its amplitudes. */
+static void prepare_group(const struct group_fits *f, int64_t i, struct amplitude_system *system) {
+    const struct place_group *group = &f->groups.groups[i];
+    *system = amplitudes_factorise(group, &f->sums[i], f->known);
+    amplitudes_errors(f->places, group, system, &f->noise, f->known, f->amplitudes);
+    if (f->setting->positive)
+        amplitudes_hold_positive(system, &f->sums[i]);
+}
+
 /* Sums the pixels of a group, and fits it. Sums of a part of a cluster are kept instead. */
 static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
                                      const struct run_set *set, struct error *error) {
@@ -183,8 +192,8 @@ static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
     if (group->is_part)
         return SRCFIND_OK;
     if (f->setting->frame) {
-        const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
-        amplitudes_errors(f->places, group, &s, &f->noise, f->known, f->amplitudes);
+        struct amplitude_system s;
+        prepare_group(f, i, &s);
         amplitudes_solve(group, &s, sums, f->known, f->amplitudes);
         amplitudes_share(group, &s, f->amplitudes);
     }
@@ -204,10 +213,7 @@ struct parts {
 
 static void prepare_part(void *context, int i) {
     const struct parts *p = context;
-    const struct group_fits *f = p->f;
-    const struct place_group *group = &f->groups.groups[p->groups[i]];
-    p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
-    amplitudes_errors(f->places, group, &p->systems[i], &f->noise, f->known, f->amplitudes);
+    prepare_group(p->f, p->groups[i], &p->systems[i]);
 }
 
 /* Fits all parts, one after the other, each less the others as they are so far. Returns the largest

@@ -31,6 +31,7 @@ struct places_setting {
                                         only the nearest pixels are read */
     const struct correlation *noise; /* if amplitudes are fitted */
     bool residuals;                  /* chi2 is wanted */
+    bool positive;                   /* no amplitude is below 0 */
 };
 
 /* Fits the amplitudes of n places, all in the image, by linear least squares. `known` and

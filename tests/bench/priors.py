@@ -68,14 +68,20 @@ def measure(a, directory, *options):
     command = [a.srcfind, "-q", "--cpu", "-j", str(a.threads), "--fit", "--rms", str(sky.NOISE)]
     command += ["--background", "zero", "--at", os.path.join(directory, "positions.csv")]
     command += [*options, os.path.join(directory, "sky.fits"), "-o", output]
-    process = subprocess.Popen(command)
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit("srcfind failed")
+    # in a process of its own, which has no other child
+    program = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program, *command], check=True, capture_output=True, text=True
+    )
+    seconds, memory = map(float, said.stdout.split())
     rows = np.genfromtxt(output, delimiter=",", names=True, dtype=None, encoding="utf-8")
     order = np.argsort(rows["Source_id"])
     flux, error = rows["Peak_flux"][order] / sky.NOISE, rows["E_Peak_flux"][order] / sky.NOISE
-    return flux, error, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return flux, error, seconds, memory
 
 
 def shapes_of(x, y, side):

@@ -1040,6 +1040,85 @@ class At(t.Case):
             self.assertTrue(1 < lone < 0.95 * math.sqrt(4 / 3))
             self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.01 * lone)
 
+    def crowd(self, beam, n):
+        """Positions 0.6 beams apart or more, and an image in which a third of them have flux."""
+        x, y = self.random.uniform(10, WIDTH - 10, n), self.random.uniform(30, HEIGHT - 10, n)
+        kept = apart(x, y, beam, 0.6)
+        x, y = x[kept], y[kept]
+        at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
+        data = t.noise(HEIGHT, WIDTH, seed=5)
+        for centre_x, centre_y in zip(x[::3], y[::3]):
+            square = squares(sky.covariance(beam), centre_x, centre_y, at_x, at_y)
+            data += (20 * np.exp(-square / 2)).astype(np.float32)
+        return x, y, data
+
+    def test_positive(self):
+        """No flux is below 0: each position above 0 has what its weights ask for, and at those with 0
+        they ask for less. In a lone group, and in a cluster of several parts."""
+        beam = (6.0, 4.0, 30.0)
+        options = "--background", "zero", "--rms", "1", "--beam", "10.8,7.2,30"
+        for n in (60, 400):
+            x, y, data = self.crowd(beam, n)
+            image, at = self.image_of("crowd.fits", data, beam), self.catalogue(Xposn=x, Yposn=y)
+            free = self.rows(image, at, "--fit", *options)
+            rows = self.rows(image, at, "--at-positive", *options)
+            moments = [fitted_covariance(beam)] * len(x)
+            _, power = nearest_power(
+                [row["Peak_flux"] for row in free],
+                lambda power: joint(data, x, y, moments, power)[0],
+            )
+            flux, error = (
+                np.array([row[name] for row in rows]) for name in ("Peak_flux", "E_Peak_flux")
+            )
+            self.assertEqual(list(error), [row["E_Peak_flux"] for row in free])
+            self.assertTrue((flux >= 0).all())
+            self.assertTrue(0.1 < np.mean(flux == 0) < 0.6, np.mean(flux == 0))
+            self.assertGreater(np.count_nonzero([row["Peak_flux"] < 0 for row in free]), 5)
+            wanted = self.wanted(data, x, y, moments, power, flux) / error
+            most = 1e-3 if n == 60 else 0.1
+            self.assertLess(np.percentile(abs(wanted[flux > 0]), 90), most)
+            self.assertLess(np.percentile(wanted[flux == 0], 95), most)
+            self.assertEqual(
+                self.rows(image, at, "--at-positive", *options, "--threads", "5"), rows
+            )
+
+    @staticmethod
+    def wanted(image, x, y, moments, power, flux):
+        """What each position asks for beyond the fluxes of all, on the pixels of its group."""
+        at_y, at_x = np.mgrid[: image.shape[0], : image.shape[1]]
+        result, number = np.full(len(x), np.nan), clusters(x, y, moments)
+        for one in set(number):
+            members = np.flatnonzero(number == one)
+            square = np.array([squares(moments[i], x[i], y[i], at_x, at_y) for i in members])
+            used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2).any(axis=0)
+            shapes = np.exp(-square[:, used] / 2)
+            weights = shapes ** (1 + power)
+            left = image[used].astype(np.float64) - flux[members] @ shapes
+            result[members] = weights @ left / np.sum(weights * shapes, axis=1)
+        return result
+
+    def test_positive_alone(self):
+        """A lone position has its flux, or 0, and the error of --fit."""
+        beam = "--beam", "10.8,7.2,30", "--background", "zero", "--rms", "1"
+        x, y = (
+            at.ravel() + 0.3 for at in np.meshgrid(np.arange(10, 131, 30), np.arange(45, 111, 30))
+        )
+        image = self.image_of("lone.fits", self.data - np.float32(0.25), (6, 4, 30))
+        at = self.catalogue(Xposn=x, Yposn=y)
+        self.assertTrue(any(row["Peak_flux"] < 0 for row in self.rows(image, at, "--fit", *beam)))
+        for options in ((), ("--fit",)):
+            for row, free in zip(
+                self.rows(image, at, "--at-positive", *options, *beam),
+                self.rows(image, at, "--fit", *beam),
+            ):
+                flux = max(free["Peak_flux"], 0)
+                self.assertAlmostEqual(row["Peak_flux"], flux, delta=1e-12)
+                self.assertAlmostEqual(row["SNR"], flux, delta=1e-12)
+                self.assertEqual(
+                    [row[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
+                    [free[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
+                )
+
     def test_large_clusters(self):
         """Of more than 64 positions: parts are fitted as if all were together, and on any number of
         threads alike."""
@@ -2062,6 +2141,11 @@ class At(t.Case):
             "--fit",
             "--beam",
             "9",
+        )
+        self.assert_error(2, "--at-positive needs the beam", without, "--at", at, "--at-positive")
+        self.assert_error(2, "leave --at-positive out", without, "--at", at, "--at-positive")
+        self.assert_error(
+            2, "--at-positive: it goes with --at, which gives", self.image, "--at-positive"
         )
         for option in ("--negative", "--deblend", "--contrast=1"):
             self.assert_error(

@@ -72,6 +72,7 @@ class Bench(t.Case):
                 "scales": None,
                 "at": None,
                 "at-all": None,
+                "at-positive": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

@@ -188,6 +188,7 @@ class Catalogues(t.Case):
                 "scales": None,
                 "at": None,
                 "at-all": None,
+                "at-positive": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

@@ -87,6 +87,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"scales", "1.5,4"},
                                            {"at", "a/b.csv"},
                                            {"at-all", "yes"},
+                                           {"at-positive", "yes"},
                                            {"mask-dilate", "3"},
                                            {"mask-fill", "yes"},
                                            {"patches", "island"},
