@@ -252,6 +252,7 @@ struct srcfind_source {
     double pix_snr;       /* with the option fit */
     double hole;          /* with the option fit: rms */
     double e_total_shape; /* with the option fit: Jy */
+    double blend;         /* with the options at and fit */
     double scale; /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */

@@ -60,6 +60,7 @@ static const struct {
 } conditions[] = {
     {"DEBLENDED", "--deblend: "}, {"FITTED", "--fit: "},    {"FITTED_SOURCES", "--fit: "},
     {"GIVEN", "--at: "},          {"SCALED", "--scales: "}, {"MEASURED", "--measure-in: "},
+    {"FORCED", "--at --fit: "},
 };
 
 static const char *condition_of(const char *when) {

@@ -195,6 +195,7 @@ double amplitudes_solve(const struct place_group *group, const struct amplitude_
 static void share(const struct amplitude *from, struct amplitude *to) {
     to->value = from->value;
     to->per_rms = from->per_rms;
+    to->lone = from->lone;
     to->is_fitted = from->is_fitted;
     to->is_uncertain = from->is_uncertain;
     to->taken = from->taken;
@@ -328,7 +329,8 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
         weights[i] = 1;
         amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
         amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
-        amplitude->is_uncertain = !(amplitude->per_rms <= MOST_ERROR * lone_error(&noise, i));
+        amplitude->lone = lone_error(&noise, i);
+        amplitude->is_uncertain = !(amplitude->per_rms <= MOST_ERROR * amplitude->lone);
         amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);

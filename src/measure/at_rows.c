@@ -98,6 +98,7 @@ static void fill_fluxes(const struct at_work *m, const struct place_pixels *know
         row->e_peak_flux = known->noise.rms * found->per_rms;
         row->total_flux = row->peak_flux * area * m->setting.to_flux;
         row->e_total_flux = row->e_peak_flux * area * m->setting.to_flux;
+        row->blend = fmax(0, 1 - found->lone / found->per_rms);
         row->flags |= intrinsic->major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
         fill_shape(intrinsic, row);
     }

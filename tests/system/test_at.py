@@ -1040,6 +1040,24 @@ class At(t.Case):
             self.assertTrue(1 < lone < 0.95 * math.sqrt(4 / 3))
             self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.01 * lone)
 
+    def test_blend(self):
+        """The part of the error that a neighbour makes: of a pair 0.5 beams apart, one 1.5 beams apart,
+        and a lone position."""
+        x, y = np.array([30.0, 33.0, 80.0, 89.0, 120.0]), np.full(5, 60.0)
+        image = self.image_of("blend.fits", self.data, (6, 6, 0))
+        options = "--fit", "--beam", "10.8,10.8,0", "--rms", "1"
+        rows = self.rows(image, self.catalogue(Xposn=x, Yposn=y), *options)
+        for i, row in enumerate(rows):
+            at = self.catalogue("alone.csv", Xposn=x[i : i + 1], Yposn=y[i : i + 1])
+            alone = self.rows(image, at, *options)[0]
+            self.assertEqual(alone["Blend"], 0)
+            self.assertAlmostEqual(
+                row["Blend"], 1 - alone["E_Peak_flux"] / row["E_Peak_flux"], delta=1e-3
+            )
+        self.assertTrue(0.1 < rows[0]["Blend"] < 0.4 and rows[4]["Blend"] == 0, rows[0]["Blend"])
+        self.assertTrue(0 < rows[2]["Blend"] < 0.05, rows[2]["Blend"])
+        self.assertNotIn("Blend", self.rows(image, at)[0])
+
     def crowd(self, beam, n):
         """Positions 0.6 beams apart or more, and an image in which a third of them have flux."""
         x, y = self.random.uniform(10, WIDTH - 10, n), self.random.uniform(30, HEIGHT - 10, n)
