@@ -296,6 +296,13 @@ srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
 SRCFIND_API const struct srcfind_catalogue *
 srcfind_catalogue_islands(struct srcfind_catalogue *catalogue);
 
+/* The pairs of rows of a catalogue of the options at and fit whose errors have a correlation of
+ * more than 0.1, of either sign: a catalogue of the same image with a row for each pair; srcfind(1)
+ * describes its columns. Rows are read by columns. NULL without these options, or where memory ran
+ * out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_covariance(struct srcfind_catalogue *catalogue);
+
 /* What the sources have in each plane of the images of the option measure-in: a catalogue of the
  * same image with a row for each source and plane, source by source; srcfind(1) describes its
  * columns. All calls that take a const catalogue take it, but for maps and merges, and

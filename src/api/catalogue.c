@@ -47,6 +47,11 @@ const struct srcfind_catalogue *srcfind_catalogue_islands(struct srcfind_catalog
     return *catalogue->table.of->options.at ? NULL : catalogue_table(catalogue, TABLE_OF_ISLANDS);
 }
 
+const struct srcfind_catalogue *srcfind_catalogue_covariance(struct srcfind_catalogue *catalogue) {
+    const struct options *o = &catalogue->table.of->options;
+    return *o->at && options_fit(o) ? catalogue_table(catalogue, TABLE_OF_COVARIANCES) : NULL;
+}
+
 const struct srcfind_catalogue *
 srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue) {
     return catalogue->table.of->options.completeness > 0
@@ -183,9 +188,10 @@ static const struct writer *find_writer(enum table_kind kind, const char *format
         error_set(error, SRCFIND_ERROR_OPTIONS,
                   "format: rows of %s cannot be written as %s: choose csv, ecsv, json, votable or "
                   "fits",
-                  kind == TABLE_OF_PLANES    ? "planes"
-                  : kind == TABLE_OF_ISLANDS ? "islands"
-                                             : "bins",
+                  kind == TABLE_OF_PLANES        ? "planes"
+                  : kind == TABLE_OF_ISLANDS     ? "islands"
+                  : kind == TABLE_OF_COVARIANCES ? "covariances"
+                                                 : "bins",
                   writer->format.name);
     return NULL;
 }

@@ -171,6 +171,15 @@ static enum srcfind_status detect_with_correlation(struct backend_search *b, str
 
 /* --- from islands to rows --- */
 
+/* Keeps what the errors of forced fluxes follow from. */
+static bool keep_noise(const struct view *view, const struct fit_frame *frame,
+                       struct sources *sources) {
+    sources->at_noise = malloc(sizeof *sources->at_noise);
+    if (sources->at_noise)
+        *sources->at_noise = (struct at_noise){*frame, view->correlation};
+    return sources->at_noise;
+}
+
 /* Measures at the positions that are given. */
 static enum srcfind_status measure_at(struct backend_search *b, struct sources *sources) {
     const struct view *view = &b->search->views->measure;
@@ -196,6 +205,8 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
                                       .fits = options_fit(o),
                                       .all = o->at_all,
                                       .positive = o->at_positive};
+    if (options_fit(o) && !keep_noise(view, &frame, sources))
+        return error_memory(b->calls.error, "keeping the noise");
     return at_rows_make(&from, b->calls.threads, &sources->rows, &sources->n, &sources->left_out,
                         b->calls.error);
 }

@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+#include "measure/lu.h"
+
 /* The least sum of a shape, of peak 1, times its weights, over the pixels at a position. */
 static const double LEAST_MODEL = 1e-6;
 
@@ -32,65 +34,13 @@ static const double SAME = 1 - 5e-6;
 static const double SETTLED = 1e-4;
 enum { MOST_SWEEPS = 1000 };
 
-/* The least share of a shape that is no sum of other shapes, for it to be fitted. */
-static const double LEAST_PIVOT = 1e-10;
-
 /* An amplitude is uncertain if its error is larger than this times that of a lone place of its
  * shape. */
 static const double MOST_ERROR = 100;
 
-enum { NOT_FITTED = -1 };
-
-/* --- L U --- */
-
-/* Factorises the matrix a in place: U on and above the diagonal, and below it L, whose diagonal is
- * 1. A row i with same[i] != i stays out; a row without a pivot gets same[i] = NOT_FITTED. */
-static void factorise(int n, double *a, int *same) {
-    for (int i = 0; i < n; i++) {
-        double *const row = a + (int64_t)i * n;
-        const double whole = row[i];
-        for (int k = 0; k < i; k++) {
-            const double *const other = a + (int64_t)k * n;
-            row[k] = same[k] == k ? row[k] / other[k] : 0;
-            for (int j = k + 1; same[k] == k && j < n; j++)
-                row[j] -= row[k] * other[j];
-        }
-        if (same[i] == i && !(row[i] > LEAST_PIVOT * whole))
-            same[i] = NOT_FITTED;
-        for (int k = 0; same[i] != i && k < n; k++)
-            row[k] = 0;
-    }
-}
-
-/* Solves L U x = b in place; what is not fitted becomes 0. */
-static void solve(int n, const double *a, const int *same, double *x) {
-    for (int i = 0; i < n; i++) {
-        x[i] = same[i] == i ? x[i] : 0;
-        for (int k = 0; k < i; k++)
-            x[i] -= a[(int64_t)i * n + k] * x[k];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++)
-            x[i] -= a[(int64_t)i * n + k] * x[k];
-        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
-    }
-}
-
-/* Solves U^T L^T x = b in place; what is not fitted becomes 0. */
-static void solve_transposed(int n, const double *a, const int *same, double *x) {
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            x[i] -= a[(int64_t)k * n + i] * x[k];
-        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
-    }
-    for (int i = n - 1; i >= 0; i--)
-        for (int k = i + 1; same[i] == i && k < n; k++)
-            x[i] -= a[(int64_t)k * n + i] * x[k];
-}
-
 /* --- amplitudes --- */
 
-/* The earlier member that member i cannot be told from; else i, or NOT_FITTED. */
+/* The earlier member that member i cannot be told from; else i, or LU_LEFT_OUT. */
 static int same_as(const struct place_group *group, const struct place_sums *sums,
                    const struct place_pixels *known, const int *same, int i) {
     const int n = group->n;
@@ -98,7 +48,7 @@ static int same_as(const struct place_group *group, const struct place_sums *sum
     const double *const row = sums->squares + (int64_t)i * n;
     if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) ||
         sums->normal[(int64_t)i * n + i] < LEAST_MODEL)
-        return NOT_FITTED;
+        return LU_LEFT_OUT;
     for (int k = 0; k < i; k++)
         if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->squares[(int64_t)k * n + k]))
             return k;
@@ -113,7 +63,7 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
         s.diagonal[i] = sums->normal[(int64_t)i * s.n + i];
     for (int i = 0; i < s.n; i++)
         s.same[i] = same_as(group, sums, known, s.same, i);
-    factorise(s.n, s.factors, s.same);
+    lu_factorise(s.n, s.factors, s.same);
     return s;
 }
 
@@ -165,7 +115,7 @@ static void solve_system(const struct place_group *group, const struct amplitude
                          const struct amplitude *amplitudes, double *x) {
     bool is_negative = false;
     memcpy(x, b, (size_t)s->n * sizeof *x);
-    solve(s->n, s->factors, s->same, x);
+    lu_solve(s->n, s->factors, s->same, x);
     for (int i = 0; i < s->n; i++)
         is_negative = is_negative || x[i] < 0;
     if (s->normal && is_negative)
@@ -258,8 +208,8 @@ static double variance_of(const struct noise_of_group *noise, const double *weig
     double independent[PLACES_A_GROUP];
     memcpy(x, weights, (size_t)noise->n * sizeof *x);
     memcpy(independent, weights, (size_t)noise->n * sizeof *x);
-    solve_transposed(noise->n, noise->normal, noise->same, x);
-    solve_transposed(noise->n, s->factors, s->same, independent);
+    lu_solve_transposed(noise->n, noise->normal, noise->same, x);
+    lu_solve_transposed(noise->n, s->factors, s->same, independent);
     return fmax(form_of(noise->n, noise->of_noise, x), form_of(noise->n, s->squares, independent));
 }
 
@@ -286,7 +236,7 @@ static double taken_by(const struct noise_of_group *noise, int i, const double *
             sum += 2 * x[k] *
                    place_noise_between(noise->of_pairs, &noise->weights[k], member(noise, i));
     }
-    solve(n, noise->normal, noise->same, covariance);
+    lu_solve(n, noise->normal, noise->same, covariance);
     for (int k = 0; k < n; k++)
         if (covariance[k] != 0)
             sum -= covariance[k] * place_product(member(noise, k), member(noise, i));
@@ -322,7 +272,7 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
     noise.n = s->n;
     memcpy(noise.same, s->same, sizeof noise.same);
     integrate(&noise);
-    factorise(s->n, noise.normal, noise.same);
+    lu_factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
         struct amplitude *amplitude = &amplitudes[group->members[i]];

@@ -17,6 +17,12 @@ struct at_rows_from {
     bool positive; /* no flux is below 0; errors are those of fluxes of either sign */
 };
 
+/* The frame of the fits, and the noise in which the errors of rows are. */
+struct at_noise {
+    struct fit_frame frame;
+    struct correlation correlation;
+};
+
 /* How many positions have no row. */
 struct entries_left_out {
     int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */

@@ -287,20 +287,20 @@ static enum srcfind_status fit_clusters(struct group_fits *f, struct threads *th
     return f->setting->residuals ? take_groups(f, threads, error) : SRCFIND_OK;
 }
 
-/* Sets the powers of the weights, and what follows of the noise. Points have the power that suits
+/* Points have the power that suits
  * the noise best. In a wider shape, noise is less correlated: as in fits (fit_core_exponent), the
  * power falls with the area in beams to 3/2. A beam of few pixels needs them all. */
-static bool weigh_places(const struct places_setting *setting, struct place *places, int64_t n,
-                         struct place_noise *noise) {
-    const struct tensor beam = beam_frame_moments(setting->frame);
+bool places_weigh(const struct fit_frame *frame, const struct correlation *noise,
+                  struct place *places, int64_t n, struct place_noise *of_pairs) {
+    const struct tensor beam = beam_frame_moments(frame);
     const bool is_narrow = FIT_FWHM * sqrt(tensor_axes(&beam).minor) < LEAST_FWHM;
-    const double power = is_narrow ? 0 : place_noise_power(setting->noise, &beam);
+    const double power = is_narrow ? 0 : place_noise_power(noise, &beam);
     for (int64_t i = 0; i < n; i++) {
         const double ratio =
             tensor_determinant(&places[i].moments) / tensor_determinant(&beam); /* of areas^2 */
         places[i].power = ratio > 1 + 1e-9 ? power / pow(ratio, 0.75) : power;
     }
-    return place_noise_make(setting->noise, &beam, power, noise);
+    return place_noise_make(noise, &beam, power, of_pairs);
 }
 
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
@@ -313,7 +313,8 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
                            .amplitudes = amplitudes,
                            .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
-    const bool has_noise = !setting->frame || weigh_places(setting, places, n, &f.noise);
+    const bool has_noise =
+        !setting->frame || places_weigh(setting->frame, setting->noise, places, n, &f.noise);
     memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
     if (!has_noise || (setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||

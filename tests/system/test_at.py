@@ -1036,6 +1036,8 @@ class At(t.Case):
                     self.assertGreater(np.count_nonzero(some), 300)
                     self.assertLess(abs(np.median(pulls[some])), 0.2)
                     self.assertTrue(0.85 < pulls[some].std() < 1.15, pulls[some].std())
+            with self.subTest(beam):
+                self.assert_covariance(image, at, arcsec, pulls, distance)
             lone = errors[np.tile(distance > 1.9, 2)].min()
             self.assertTrue(1 < lone < 0.95 * math.sqrt(4 / 3))
             self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.01 * lone)
@@ -1136,6 +1138,58 @@ class At(t.Case):
                     [row[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
                     [free[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
                 )
+
+    def assert_covariance(self, image, at, beam, pulls, distance):
+        """--save covariance: as the errors of pairs are correlated, so are their pulls."""
+        n, out = len(distance), self.path("pairs.csv")
+        options = "--beam", beam, "--background", "zero", "--rms", "1", "--save", "covariance"
+        t.run(image, "-q", "--at", at, "--fit", *options, "-o", out, check=True)
+        with open(out) as stream:
+            error = {int(row["Source_id"]): t.numbers(row) for row in csv.DictReader(stream)}
+        with open(self.path("pairs.covariance.csv")) as stream:
+            found = {
+                (int(row["Source_id_1"]), int(row["Source_id_2"])): t.numbers(row)
+                for row in csv.DictReader(stream)
+            }
+        self.assertEqual(list(found), sorted(found))
+        self.assertEqual({second - first for first, second in found}, {n})
+        for (first, second), row in found.items():
+            self.assertEqual([row["Entry_id_1"], row["Entry_id_2"]], [first, second])
+            self.assertEqual(
+                [row["E_Total_flux_1"], row["E_Total_flux_2"]],
+                [error[i]["E_Total_flux"] for i in (first, second)],
+            )
+        close = np.flatnonzero(distance < 0.8)
+        self.assertGreater(len(close), 60)
+        stated = np.array([found[i + 1, i + 1 + n]["Correlation"] for i in close])
+        self.assertAlmostEqual(
+            np.corrcoef(pulls[close], pulls[close + n])[0, 1],
+            stated.mean(),
+            delta=2.5 / math.sqrt(len(close)),
+        )
+        self.assertLess(stated.max(), -0.1)
+
+    def test_covariance_of_one_place(self):
+        """Entries that cannot be told apart have one flux; those without flux are in no pair."""
+        at = self.catalogue(Xposn=[60.0, 100.0, 60.0, 35.0, 36.0], Yposn=[70.0, 80, 70, 23, 23])
+        out = self.path("c.json")
+        t.run(
+            *(self.image, "-q", "--at", at, "--fit", "--beam", "9,9,0"),
+            *("--save", "covariance", "-o", out),
+            check=True,
+        )
+        with open(self.path("c.covariance.json")) as stream:
+            rows = t.check_json(stream.read())["covariances"]
+        self.assertEqual(
+            [[row[name] for name in ("Source_id_1", "Source_id_2", "Correlation")] for row in rows],
+            [[1, 3, 1]],
+        )
+        for wrong, words in (
+            ((), "add both"),
+            (("--at", at), "add --fit"),
+            (("--fit",), "add both"),
+        ):
+            self.assert_error(2, words, self.image, "--save", "covariance", *wrong)
 
     def test_large_clusters(self):
         """Of more than 64 positions: parts are fitted as if all were together, and on any number of
