@@ -252,6 +252,7 @@ struct srcfind_source {
     double pix_snr;       /* with the option fit */
     double hole;          /* with the option fit: rms */
     double e_total_shape; /* with the option fit: Jy */
+    double blend;         /* with the options at and fit */
     double scale; /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
     double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
@@ -294,6 +295,13 @@ srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
  * planes below, rows are read by columns. NULL with the option at, or where memory ran out. */
 SRCFIND_API const struct srcfind_catalogue *
 srcfind_catalogue_islands(struct srcfind_catalogue *catalogue);
+
+/* The pairs of rows of a catalogue of the options at and fit whose errors have a correlation of
+ * more than 0.1, of either sign: a catalogue of the same image with a row for each pair; srcfind(1)
+ * describes its columns. Rows are read by columns. NULL without these options, or where memory ran
+ * out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_covariance(struct srcfind_catalogue *catalogue);
 
 /* What the sources have in each plane of the images of the option measure-in: a catalogue of the
  * same image with a row for each source and plane, source by source; srcfind(1) describes its

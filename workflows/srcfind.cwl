@@ -72,6 +72,7 @@ outputs:
   saved_picture: {type: File?, outputBinding: {glob: $(inputs.name).picture.png}}
   saved_gaussians: {type: File?, outputBinding: {glob: $(inputs.name).gaussians.$(inputs.format)}}
   saved_islands_table: {type: File?, outputBinding: {glob: $(inputs.name).islands_table.$(inputs.format)}}
+  saved_covariance: {type: File?, outputBinding: {glob: $(inputs.name).covariance.$(inputs.format)}}
   # of measure_in, completeness, and negative
   planes_table: {type: File?, outputBinding: {glob: $(inputs.name).planes.$(inputs.format)}}
   completeness_table: {type: File?, outputBinding: {glob: $(inputs.name).completeness.$(inputs.format)}}

@@ -47,7 +47,7 @@ steps:
       save: save
       options: options
     out: [catalogue, saved_rms, saved_background, saved_snr, saved_islands, saved_sources, saved_model, saved_residual,
-          saved_injected, saved_mask, saved_picture, saved_gaussians, saved_islands_table]
+          saved_injected, saved_mask, saved_picture, saved_gaussians, saved_islands_table, saved_covariance]
   merge:
     run: merge.cwl
     in: {catalogues: find/catalogue, name: name, format: format}
@@ -62,6 +62,6 @@ outputs:
     type: File[]
     outputSource: [find/saved_rms, find/saved_background, find/saved_snr, find/saved_islands, find/saved_sources,
                    find/saved_model, find/saved_residual, find/saved_injected, find/saved_mask, find/saved_picture,
-                   find/saved_gaussians, find/saved_islands_table]
+                   find/saved_gaussians, find/saved_islands_table, find/saved_covariance]
     linkMerge: merge_flattened
     pickValue: all_non_null

@@ -1,9 +1,10 @@
 """Catalogues: the sources of an image, its noise, and its maps."""
 from __future__ import annotations
 
+import difflib
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -249,10 +250,21 @@ _PICKLED = (
     "run",
     "gaussians",
     "islands",
+    "covariance",
     "planes",
     "completeness",
     "reliability",
 )
+
+#: What a row is, by a column that no other table has.
+_ROWS = {
+    "Gaus_id": "Gaussian",
+    "N_sources": "island",
+    "Source_id_1": "covariance",
+    "Plane": "row of a plane",
+    "E_Completeness": "bin of sources",
+    "Reliability": "bin of sources",
+}
 
 
 class Catalogue:
@@ -299,6 +311,16 @@ class Catalogue:
         return self._rows(rows) if rows else None
 
     @cached_property
+    def covariance(self) -> Catalogue | None:
+        """Pairs of positions whose fluxes err together, by a correlation of more than 0.1: of the
+        options at and fit; None without.
+
+        >>> find(image, at=positions, fit=True).covariance.array["Correlation"]  # doctest: +SKIP
+        """
+        rows = lib.srcfind_catalogue_covariance(self._catalogue)
+        return self._rows(rows) if rows else None
+
+    @cached_property
     def planes(self) -> Catalogue | None:
         """Fluxes in the planes of the images of measure_in: a row for each source and plane, source
         by source. None without measure_in.
@@ -336,6 +358,7 @@ class Catalogue:
             options=self.options,
             gaussians=None,
             islands=None,
+            covariance=None,
             planes=None,
             completeness=None,
             reliability=None,
@@ -369,24 +392,49 @@ class Catalogue:
         """The number of rows, and the image."""
         image, n = self.image, len(self)
         where = image.path or f"an array of {image.height} x {image.width} pixels"
-        rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
-        names = [column.name for column in self.columns]
-        row = (
-            "Gaussian"
-            if "Gaus_id" in names
-            else "island"
-            if "N_sources" in names
-            else "row of a plane"
-            if "Plane" in names
-            else "bin of sources"
-            if {"E_Completeness", "Reliability"} & {*names}
-            else "source"
-        )
+        row = next((_ROWS[c.name] for c in self.columns if c.name in _ROWS), "source")
         first, *rest = row.split(" ", 1)
         rows = row if n == 1 else " ".join([first + "s", *rest])
-        return f"{n} {rows} in {where}, {rms}"
+        return f"{n} {rows} in {where}, {self._noise()}"
+
+    def _noise(self) -> str:
+        """The rms that was used, as the command prints it."""
+        noise = self.background
+        if "rms_map" in self.options:
+            return "rms from the map"
+        if "rms" in self.options:
+            rms = f"rms {float(self.options['rms']):.4g} (given)"
+        elif noise.box > 0:
+            least, most = f"{noise.rms_least:.4g}", f"{noise.rms_most:.4g}"
+            rms = f"rms {least} to {most} (median {noise.rms_median:.4g})"
+        else:
+            rms = f"rms {noise.rms:.4g}"
+        return f"{rms} {self.image.unit}".rstrip()
 
     # --- the sources ---
+
+    def __getitem__(self, key: Any) -> Any:
+        """What `array` has there: the values of a column, a row by its number, or the rows of a
+        slice or a mask. Values are plain numbers; `table` has them with units.
+
+        >>> find(image)["N_pix"]
+        array([2])
+        >>> find(image)[0]["N_pix"]
+        2
+        """
+        if isinstance(key, str) and key not in (self.array.dtype.names or ()):
+            near = difflib.get_close_matches(key, self.array.dtype.names or (), 3, 0.5)
+            hint = f": did you mean {', '.join(near)}?" if near else ""
+            raise KeyError(f"there is no column {key}{hint}")
+        return self.array[key]
+
+    def __iter__(self) -> Iterator[np.void]:
+        """The rows, as those of `array`: row["RA"].
+
+        >>> [row["N_pix"] for row in find(image)]
+        [2]
+        """
+        return iter(self.array)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

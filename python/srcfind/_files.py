@@ -130,4 +130,6 @@ class TemporaryFiles:
 
 def shown(value: Any) -> str:
     """A value of an option, for people; without the numbers of an array or a table."""
+    if hasattr(value, "to_value") and not value.shape:
+        return str(value)
     return "<table>" if is_table(value) else "<array>" if _is_array(value) else repr(value)

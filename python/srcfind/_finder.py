@@ -12,6 +12,7 @@ from srcfind._catalogue import Catalogue
 from srcfind._files import TemporaryFiles, shown
 from srcfind._options import make_options, shaping_options
 from srcfind._pixels import pixels_of
+from srcfind._quantities import in_map_unit, is_of_map
 from srcfind._signatures import Options
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Finder:
 
     The options are the command's long options (`man srcfind`), with `_` for `-`: `threshold=6`,
     `local=True`, `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`,
-    `device="cpu"`, `threads=2`. None stands for the default.
+    `device="cpu"`, `threads=2`. None stands for the default. beam, and rms, background and blank,
+    which are in the unit of the map, may also be Quantities of astropy: `rms=0.2 * u.mJy / u.beam`.
 
     mask, rms_map, background_map, detect_on, detect_rms_map and detect_background_map also take a
     NumPy array of the image's shape, NaN or masked where it is blank. In a mask, 0 or False is a
@@ -58,11 +60,15 @@ class Finder:
     def __init__(self, **options: Unpack[Options]) -> None:
         self._given = options
         self._files = TemporaryFiles()
-        self._options = make_options(options, self._files)
+        #: Quantities in the unit of the map, which each image has
+        self._of_maps = {name: v for name, v in options.items() if is_of_map(name, v)}
+        known = {name: v for name, v in options.items() if name not in self._of_maps}
+        self._options = make_options(known, self._files)
         #: The options that shape a catalogue, with the texts of their values; without those not
         #: set.
         self.options: dict[str, str] = shaping_options(self._options, self._files)
         self._on_devices: dict[int, Finder] = {}
+        self._in_unit: tuple[dict[str, float], Finder] | None = None  # the last one
         self._lock = threading.RLock()  # is held around several calls, too
         self._is_busy = False  # during a call
         self._finder = self._create()
@@ -82,6 +88,8 @@ class Finder:
         return catalogue
 
     def _search(self, image: Any, header: Header | str | None, wcs: WCS | None) -> Catalogue:
+        if self._of_maps:
+            return self._for_unit_of(image, header)._search(image, header, wcs)
         place = ffi.new("struct srcfind_catalogue **")
         if isinstance(image, (str, bytes, os.PathLike)):
             if header is not None or wcs is not None:
@@ -112,6 +120,18 @@ class Finder:
             given: Options = {**self._given, "device": device}
             self._on_devices[device] = Finder(**given)
         return self._on_devices[device]
+
+    def _for_unit_of(self, image: Any, header: Header | str | None) -> Finder:
+        """The finder whose options are plain numbers, in the unit of the image."""
+        hdu = self.options.get("hdu", "")
+        numbers = {
+            name: in_map_unit(name, value, image, header, hdu)
+            for name, value in self._of_maps.items()
+        }
+        if self._in_unit is None or self._in_unit[0] != numbers:
+            given: Options = {**self._given, **numbers}  # type: ignore[typeddict-item]
+            self._in_unit = numbers, Finder(**given)
+        return self._in_unit[1]
 
     def _create(self) -> Any:
         place = ffi.new("struct srcfind **")

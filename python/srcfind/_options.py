@@ -11,6 +11,7 @@ import numpy as np
 
 from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
 from srcfind._files import TemporaryFiles
+from srcfind._quantities import plain
 
 # By their names in Python: rms_box for rms-box.
 _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
@@ -74,7 +75,7 @@ def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
         raise OutOfMemoryError("out of memory while making options")
     for name, value in given.items():
         if value is not None:
-            text_of = _value(name, files.value(name, value))
+            text_of = _value(name, plain(name, files.value(name, value)))
             status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(text_of))
             check(status, lib.srcfind_options_message(options))
     return options

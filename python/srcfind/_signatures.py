@@ -102,6 +102,8 @@ class Options(TypedDict, total=False):
     at_all: Flag | None
     #: with --at: fluxes are the catalogue's: no fit
     at_fixed: Flag | None
+    #: with --at: as --fit, with fluxes of at least 0
+    at_positive: Flag | None
     #: use this beam: arcsec, arcsec, deg [the header's]
     beam: Number | Sequence[Number] | str | None
     #: search this HDU [the first with an image]

@@ -535,6 +535,24 @@ def test_islands(path):
         table.write(path("c.reg"))
 
 
+def test_covariance(path):
+    """That of --save covariance; sources of a search have none."""
+    at = path("pair.csv")
+    with open(at, "w") as stream:
+        stream.write("Xposn,Yposn\n40,40\n42,40\n42,43\n")
+    t.run(
+        SAMPLE, "-q", "--at", at, "--fit", "--save", "covariance", "-o", path("c.ecsv"), check=True
+    )
+    table = srcfind.find(SAMPLE, at=at, fit=True).covariance
+    expected = QTable.read(path("c.covariance.ecsv"), format="ascii.ecsv")
+    assert f"{len(expected)} covariances in" in repr(table) and len(expected) == len(table) == 2
+    assert np.array_equal(table.array["Correlation"], expected["Correlation"])
+    assert srcfind.find(SAMPLE, fit=True).covariance is None
+    assert srcfind.find(SAMPLE, at=at).covariance is None
+    with pytest.raises(srcfind.OptionError, match="rows of covariances cannot be written as reg"):
+        table.write(path("c.reg"))
+
+
 def test_pickle_of_tables(path):
     """The tables of Gaussians, planes and bins come back with their catalogue, or alone; they have
     no maps either."""

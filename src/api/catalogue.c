@@ -47,6 +47,12 @@ const struct srcfind_catalogue *srcfind_catalogue_islands(struct srcfind_catalog
     return *catalogue->table.of->options.at ? NULL : catalogue_table(catalogue, TABLE_OF_ISLANDS);
 }
 
+const struct srcfind_catalogue *srcfind_catalogue_covariance(struct srcfind_catalogue *catalogue) {
+    const struct options *o = &catalogue->table.of->options;
+    const bool is_fitted = *o->at && options_fit(o) && !o->at_fixed;
+    return is_fitted ? catalogue_table(catalogue, TABLE_OF_COVARIANCES) : NULL;
+}
+
 const struct srcfind_catalogue *
 srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue) {
     return options_inject(&catalogue->table.of->options)
@@ -183,9 +189,10 @@ static const struct writer *find_writer(enum table_kind kind, const char *format
         error_set(error, SRCFIND_ERROR_OPTIONS,
                   "format: rows of %s cannot be written as %s: choose csv, ecsv, json, votable or "
                   "fits",
-                  kind == TABLE_OF_PLANES    ? "planes"
-                  : kind == TABLE_OF_ISLANDS ? "islands"
-                                             : "bins",
+                  kind == TABLE_OF_PLANES        ? "planes"
+                  : kind == TABLE_OF_ISLANDS     ? "islands"
+                  : kind == TABLE_OF_COVARIANCES ? "covariances"
+                                                 : "bins",
                   writer->format.name);
     return NULL;
 }

@@ -171,6 +171,15 @@ static enum srcfind_status detect_with_correlation(struct backend_search *b, str
 
 /* --- from islands to rows --- */
 
+/* Keeps what the errors of forced fluxes follow from. */
+static bool keep_noise(const struct view *view, const struct fit_frame *frame,
+                       struct sources *sources) {
+    sources->at_noise = malloc(sizeof *sources->at_noise);
+    if (sources->at_noise)
+        *sources->at_noise = (struct at_noise){*frame, view->correlation};
+    return sources->at_noise;
+}
+
 /* Finds the beam, which fits and models at given positions need. */
 static enum srcfind_status find_frame_at(const struct backend_search *b, struct fit_frame *frame) {
     const struct view *view = &b->search->views->measure;
@@ -178,14 +187,15 @@ static enum srcfind_status find_frame_at(const struct backend_search *b, struct 
     const enum srcfind_status status = sources_frame(view, o, frame, b->calls.error);
     if (status != SRCFIND_OK || !options_fit(o) || frame->has_beam)
         return status;
-    const bool is_of_planes = !o->fit && !o->at_fixed;
     return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
-                           o->at_fixed    ? "--at-fixed needs the beam"
-                           : is_of_planes ? "--at with --measure-in needs the beam"
-                                          : "--at with --fit needs the beam",
-                           o->at_fixed    ? "leave --at-fixed and --fit out for the nearest pixels"
-                           : is_of_planes ? "leave --measure-in out"
-                                          : "leave --fit out for the nearest pixels",
+                           o->at_fixed      ? "--at-fixed needs the beam"
+                           : o->fit         ? "--at with --fit needs the beam"
+                           : o->at_positive ? "--at-positive needs the beam"
+                                            : "--at with --measure-in needs the beam",
+                           o->at_fixed ? "leave --at-fixed and --fit out for the nearest pixels"
+                           : o->fit    ? "leave --fit out for the nearest pixels"
+                           : o->at_positive ? "leave --at-positive out"
+                                            : "leave --measure-in out",
                            b->calls.error);
 }
 
@@ -206,7 +216,10 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
                                       .frame = &frame,
                                       .fits = options_fit(o) && !o->at_fixed,
                                       .models = models,
-                                      .all = o->at_all};
+                                      .all = o->at_all,
+                                      .positive = o->at_positive};
+    if (status == SRCFIND_OK && from.fits && !keep_noise(view, &frame, sources))
+        status = error_memory(b->calls.error, "keeping the noise");
     if (status == SRCFIND_OK)
         status = at_rows_make(&from, b->calls.threads, &made, b->calls.error);
     free(models);

@@ -110,7 +110,7 @@ static bool add_saved(struct saved *saved, const char *word, size_t length) {
             return true;
         }
     }
-    for (enum table_id table = TABLE_GAUSSIANS; table <= TABLE_ISLANDS; table++) {
+    for (enum table_id table = TABLE_GAUSSIANS; table <= TABLE_COVARIANCES; table++) {
         if (is_name(table_products[table].name, word, length)) {
             saved->tables[table] = true;
             return true;
@@ -181,7 +181,7 @@ static const struct {
     [COLUMNS] = {"a list of columns", cli_set_columns},
     [SAVED] =
         {"a list of: rms, background, snr, islands, sources, model, residual, injected, mask, "
-         "picture, gaussians, islands_table",
+         "picture, gaussians, islands_table, covariance",
          cli_set_saved},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
@@ -438,6 +438,11 @@ static bool maps_are_possible(const struct cli *cli) {
         return complain("--save: gaussians needs --fit%s", *o->at ? ", and no --at" : "");
     if (cli->save.tables[TABLE_ISLANDS] && *o->at)
         return complain("--save: islands_table: with --at there are no islands");
+    if (cli->save.tables[TABLE_COVARIANCES] && o->at_fixed)
+        return complain("--save: covariance: nothing is fitted with --at-fixed: leave it out");
+    if (cli->save.tables[TABLE_COVARIANCES] && !(*o->at && options_fit(o)))
+        return complain("--save: covariance: it is of the fluxes of --at with --fit: add %s",
+                        *o->at ? "--fit" : "both");
     return true;
 }
 

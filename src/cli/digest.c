@@ -59,5 +59,6 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         add_number(&hash, cli->save.maps[map]);
     add_number(&hash, cli->save.tables[TABLE_GAUSSIANS]);
     add_number(&hash, cli->save.tables[TABLE_ISLANDS]);
+    add_number(&hash, cli->save.tables[TABLE_COVARIANCES]);
     snprintf(text, DIGEST_TEXT, "%016llx", (unsigned long long)hash);
 }

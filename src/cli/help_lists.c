@@ -38,6 +38,8 @@ void help_list_maps(FILE *stream) {
         put_line(map_products[map].name, map_products[map].about, NAME_COLUMN, stream);
     put_line("gaussians", "a table with a row for each Gaussian; needs --fit", NAME_COLUMN, stream);
     put_line("islands_table", "a table with a row for each island", NAME_COLUMN, stream);
+    put_line("covariance", "a table with pairs of correlated fluxes; needs --at --fit", NAME_COLUMN,
+             stream);
     fputs("\nMore: man srcfind, Maps\n", stream);
 }
 
@@ -60,6 +62,7 @@ static const struct {
 } conditions[] = {
     {"DEBLENDED", "--deblend: "}, {"FITTED", "--fit: "},    {"FITTED_SOURCES", "--fit: "},
     {"GIVEN", "--at: "},          {"SCALED", "--scales: "}, {"MEASURED", "--measure-in: "},
+    {"FORCED", "--at --fit: "},
 };
 
 static const char *condition_of(const char *when) {

@@ -167,7 +167,7 @@ static bool names_table(const char *path, const char *part, const struct image_l
 
 /* What is left out of a list: it stands beside catalogues, and has their suffix. */
 struct left_out {
-    int64_t n_gaussians, n_islands, n_planes, n_bins, n_maps;
+    int64_t n_gaussians, n_others, n_planes, n_bins, n_maps;
 };
 
 /* Leaves out the tables of --save, --measure-in and --completeness, and maps. */
@@ -178,18 +178,19 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
     for (int64_t i = 0; n_listed > 1 && i < n_listed; i++) {
         char *path = list->paths[i];
         const bool has_gaussians = names_table(path, ".gaussians", list, n_listed);
-        const bool has_islands = names_table(path, ".islands_table", list, n_listed);
+        const bool has_others = names_table(path, ".islands_table", list, n_listed) ||
+                                names_table(path, ".covariance", list, n_listed);
         const bool has_planes = names_table(path, ".planes", list, n_listed);
         const bool has_bins = names_table(path, ".completeness", list, n_listed) ||
                               names_table(path, ".reliability", list, n_listed);
-        const bool is_table = has_gaussians || has_islands || has_planes || has_bins ||
+        const bool is_table = has_gaussians || has_others || has_planes || has_bins ||
                               names_table(path, ".injections", list, n_listed);
         const bool is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
         n += !is_table && !is_map;
         left_out.n_gaussians += has_gaussians;
-        left_out.n_islands += has_islands;
+        left_out.n_others += has_others;
         left_out.n_planes += has_planes;
         left_out.n_bins += has_bins;
         left_out.n_maps += is_map;
@@ -248,7 +249,7 @@ static void clear_tables(struct merged_tables *tables) {
 static void say_left_out(const struct left_out *left_out, const struct merged_tables *tables,
                          const struct messages *messages) {
     const int64_t n =
-        left_out->n_maps + left_out->n_islands + (tables->gaussians ? 0 : left_out->n_gaussians);
+        left_out->n_maps + left_out->n_others + (tables->gaussians ? 0 : left_out->n_gaussians);
     if (n > 0)
         messages_note(messages, "%lld map%s or table%s of --save %s left out", (long long)n,
                       plural(n), plural(n), n == 1 ? "is" : "are");

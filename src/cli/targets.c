@@ -271,7 +271,7 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 /* Whether a table is saved. */
 static bool is_saved(const struct cli *cli, enum table_id table) {
     const struct options *o = &cli->find->values;
-    if (table == TABLE_GAUSSIANS || table == TABLE_ISLANDS)
+    if (table <= TABLE_COVARIANCES) /* those of --save */
         return cli->save.tables[table];
     if (table == TABLE_PLANES)
         return o->measure_in.n > 0 && !cli->compare_cpu && !cli->bench;

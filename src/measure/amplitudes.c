@@ -6,6 +6,8 @@
  *    is not fitted.
  * 2. amplitudes_solve: N a = b less the cross sums times the amplitudes of the others of the
  *    cluster, which the sweeps of places.c repeat.
+ *    With --at-positive a group whose solution has an amplitude below 0 is solved by sweeps over
+ *    its members instead (settle), which end where none changes by a ten thousandth of its error.
  * 3. amplitudes_errors: integrals of products of two Gaussians in closed form give N, and B those
  *    of weights and the correlation of the noise between them (place_noise.h); errors are the roots
  *    of the diagonal of N^-1 B N^-T, and at least those of independent pixels. The same matrices
@@ -19,71 +21,26 @@
 
 #include <string.h>
 
+#include "measure/lu.h"
+
 /* The least sum of a shape, of peak 1, times its weights, over the pixels at a position. */
 static const double LEAST_MODEL = 1e-6;
 
 /* The least correlation of the weights of two places that cannot be told apart. */
 static const double SAME = 1 - 5e-6;
 
-/* The least share of a shape that is no sum of other shapes, for it to be fitted. */
-static const double LEAST_PIVOT = 1e-10;
+/* The change of an amplitude, in units of its error, at which sweeps over a group end; and the most
+ * sweeps, which places at a fifth of a beam from each other need. */
+static const double SETTLED = 1e-4;
+enum { MOST_SWEEPS = 1000 };
 
 /* An amplitude is uncertain if its error is larger than this times that of a lone place of its
  * shape. */
 static const double MOST_ERROR = 100;
 
-enum { NOT_FITTED = -1 };
-
-/* --- L U --- */
-
-/* Factorises the matrix a in place: U on and above the diagonal, and below it L, whose diagonal is
- * 1. A row i with same[i] != i stays out; a row without a pivot gets same[i] = NOT_FITTED. */
-static void factorise(int n, double *a, int *same) {
-    for (int i = 0; i < n; i++) {
-        double *const row = a + (int64_t)i * n;
-        const double whole = row[i];
-        for (int k = 0; k < i; k++) {
-            const double *const other = a + (int64_t)k * n;
-            row[k] = same[k] == k ? row[k] / other[k] : 0;
-            for (int j = k + 1; same[k] == k && j < n; j++)
-                row[j] -= row[k] * other[j];
-        }
-        if (same[i] == i && !(row[i] > LEAST_PIVOT * whole))
-            same[i] = NOT_FITTED;
-        for (int k = 0; same[i] != i && k < n; k++)
-            row[k] = 0;
-    }
-}
-
-/* Solves L U x = b in place; what is not fitted becomes 0. */
-static void solve(int n, const double *a, const int *same, double *x) {
-    for (int i = 0; i < n; i++) {
-        x[i] = same[i] == i ? x[i] : 0;
-        for (int k = 0; k < i; k++)
-            x[i] -= a[(int64_t)i * n + k] * x[k];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++)
-            x[i] -= a[(int64_t)i * n + k] * x[k];
-        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
-    }
-}
-
-/* Solves U^T L^T x = b in place; what is not fitted becomes 0. */
-static void solve_transposed(int n, const double *a, const int *same, double *x) {
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            x[i] -= a[(int64_t)k * n + i] * x[k];
-        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
-    }
-    for (int i = n - 1; i >= 0; i--)
-        for (int k = i + 1; same[i] == i && k < n; k++)
-            x[i] -= a[(int64_t)k * n + i] * x[k];
-}
-
 /* --- amplitudes --- */
 
-/* The earlier member that member i cannot be told from; else i, or NOT_FITTED. */
+/* The earlier member that member i cannot be told from; else i, or LU_LEFT_OUT. */
 static int same_as(const struct place_group *group, const struct place_sums *sums,
                    const struct place_pixels *known, const int *same, int i) {
     const int n = group->n;
@@ -91,7 +48,7 @@ static int same_as(const struct place_group *group, const struct place_sums *sum
     const double *const row = sums->squares + (int64_t)i * n;
     if (!isfinite(pixels->above) || !(pixels->noise.rms > 0) ||
         sums->normal[(int64_t)i * n + i] < LEAST_MODEL)
-        return NOT_FITTED;
+        return LU_LEFT_OUT;
     for (int k = 0; k < i; k++)
         if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->squares[(int64_t)k * n + k]))
             return k;
@@ -106,25 +63,79 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
         s.diagonal[i] = sums->normal[(int64_t)i * s.n + i];
     for (int i = 0; i < s.n; i++)
         s.same[i] = same_as(group, sums, known, s.same, i);
-    factorise(s.n, s.factors, s.same);
+    lu_factorise(s.n, s.factors, s.same);
     return s;
+}
+
+void amplitudes_hold_positive(struct amplitude_system *s, struct place_sums *sums) {
+    const int n = s->n;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = j >= i ? s->factors[(int64_t)i * n + j] : 0;
+            for (int k = 0; k < i && k <= j; k++)
+                sum += s->factors[(int64_t)i * n + k] * s->factors[(int64_t)k * n + j];
+            sums->squares[(int64_t)i * n + j] = sum;
+        }
+    s->normal = sums->squares;
+    s->squares = NULL;
+}
+
+/* The error of an amplitude. */
+static double error_of(const struct place_pixels *known, const struct amplitude *amplitudes,
+                       int64_t place) {
+    return amplitudes[place].per_rms * known[place].noise.rms;
+}
+
+/* Solves N x = b for x of at least 0, from the last amplitudes on: one x after the other gets the
+ * value that its equation asks for, or 0 (Gauss and Seidel, projected). */
+static void settle(const struct place_group *group, const struct amplitude_system *s,
+                   const double *b, const struct place_pixels *known,
+                   const struct amplitude *amplitudes, double *x) {
+    double largest = INFINITY;
+    for (int i = 0; i < s->n; i++)
+        x[i] = s->same[i] == i ? amplitudes[group->members[i]].value : 0;
+    for (int sweep = 0; sweep < MOST_SWEEPS && largest > SETTLED; sweep++) {
+        largest = 0;
+        for (int i = 0; i < s->n; i++) {
+            double left = b[i];
+            for (int k = 0; s->same[i] == i && k < s->n; k++)
+                left -= s->normal[(int64_t)i * s->n + k] * x[k];
+            const double value = s->same[i] == i ? fmax(0, x[i] + left / s->diagonal[i]) : 0;
+            if (s->same[i] == i)
+                largest = fmax(largest,
+                               fabs(value - x[i]) / error_of(known, amplitudes, group->members[i]));
+            x[i] = value;
+        }
+    }
+}
+
+/* The solution of N x = b; if the system has its sums, the one of at least 0. */
+static void solve_system(const struct place_group *group, const struct amplitude_system *s,
+                         const double *b, const struct place_pixels *known,
+                         const struct amplitude *amplitudes, double *x) {
+    bool is_negative = false;
+    memcpy(x, b, (size_t)s->n * sizeof *x);
+    lu_solve(s->n, s->factors, s->same, x);
+    for (int i = 0; i < s->n; i++)
+        is_negative = is_negative || x[i] < 0;
+    if (s->normal && is_negative)
+        settle(group, s, b, known, amplitudes, x);
 }
 
 double amplitudes_solve(const struct place_group *group, const struct amplitude_system *s,
                         const struct place_sums *sums, const struct place_pixels *known,
                         struct amplitude *amplitudes) {
-    double x[PLACES_A_GROUP], largest = 0;
-    memcpy(x, sums->right, (size_t)s->n * sizeof *x);
+    double b[PLACES_A_GROUP], x[PLACES_A_GROUP], largest = 0;
+    memcpy(b, sums->right, (size_t)s->n * sizeof *b);
     for (int other = 0; other < group->n_others; other++)
         for (int i = 0; i < s->n; i++)
-            x[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
-    solve(s->n, s->factors, s->same, x);
+            b[i] -= sums->cross[(int64_t)other * s->n + i] * amplitudes[group->others[other]].value;
+    solve_system(group, s, b, known, amplitudes, x);
     for (int i = 0; i < s->n; i++) {
         const int64_t place = group->members[i];
         struct amplitude *amplitude = &amplitudes[place];
         if (amplitude->is_fitted)
-            amplitude->change =
-                fabs(x[i] - amplitude->value) / (amplitude->per_rms * known[place].noise.rms);
+            amplitude->change = fabs(x[i] - amplitude->value) / error_of(known, amplitudes, place);
         largest = fmax(largest, amplitude->change);
         amplitude->value = x[i];
     }
@@ -134,6 +145,7 @@ double amplitudes_solve(const struct place_group *group, const struct amplitude_
 static void share(const struct amplitude *from, struct amplitude *to) {
     to->value = from->value;
     to->per_rms = from->per_rms;
+    to->lone = from->lone;
     to->is_fitted = from->is_fitted;
     to->is_uncertain = from->is_uncertain;
     to->taken = from->taken;
@@ -196,8 +208,8 @@ static double variance_of(const struct noise_of_group *noise, const double *weig
     double independent[PLACES_A_GROUP];
     memcpy(x, weights, (size_t)noise->n * sizeof *x);
     memcpy(independent, weights, (size_t)noise->n * sizeof *x);
-    solve_transposed(noise->n, noise->normal, noise->same, x);
-    solve_transposed(noise->n, s->factors, s->same, independent);
+    lu_solve_transposed(noise->n, noise->normal, noise->same, x);
+    lu_solve_transposed(noise->n, s->factors, s->same, independent);
     return fmax(form_of(noise->n, noise->of_noise, x), form_of(noise->n, s->squares, independent));
 }
 
@@ -224,7 +236,7 @@ static double taken_by(const struct noise_of_group *noise, int i, const double *
             sum += 2 * x[k] *
                    place_noise_between(noise->of_pairs, &noise->weights[k], member(noise, i));
     }
-    solve(n, noise->normal, noise->same, covariance);
+    lu_solve(n, noise->normal, noise->same, covariance);
     for (int k = 0; k < n; k++)
         if (covariance[k] != 0)
             sum -= covariance[k] * place_product(member(noise, k), member(noise, i));
@@ -260,14 +272,15 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
     noise.n = s->n;
     memcpy(noise.same, s->same, sizeof noise.same);
     integrate(&noise);
-    factorise(s->n, noise.normal, noise.same);
+    lu_factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
         double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
         struct amplitude *amplitude = &amplitudes[group->members[i]];
         weights[i] = 1;
         amplitude->is_fitted = s->same[i] == i && noise.same[i] == i;
         amplitude->per_rms = sqrt(variance_of(&noise, weights, x));
-        amplitude->is_uncertain = !(amplitude->per_rms <= MOST_ERROR * lone_error(&noise, i));
+        amplitude->lone = lone_error(&noise, i);
+        amplitude->is_uncertain = !(amplitude->per_rms <= MOST_ERROR * amplitude->lone);
         amplitude->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);

@@ -9,7 +9,8 @@
 struct amplitude_system {
     int n;
     double *factors; /* n x n: U and, below its diagonal, L of the sums; it is that of place_sums */
-    const double *squares;           /* those of place_sums */
+    const double *squares; /* those of place_sums */
+    const double *normal;  /* the sums of place_sums before: no amplitude is below 0; or NULL */
     double diagonal[PLACES_A_GROUP]; /* of the sums, before */
     int same[PLACES_A_GROUP]; /* of each member: itself; an earlier member that it cannot be told
                                  from; or -1: it is not fitted */
@@ -33,6 +34,11 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *system, const struct place_noise *of_pairs,
                        const struct place_pixels *known, struct amplitude *amplitudes);
+
+/* From now on no amplitude of a group is below 0: those above 0 solve their equations, and more at
+ * one of the others would be above what is left there. Takes the room of the squares, which the
+ * errors needed before. */
+void amplitudes_hold_positive(struct amplitude_system *system, struct place_sums *sums);
 
 /* Sets the amplitudes of a group, whose errors are set. Subtracts the last amplitudes of the others
  * of its cluster. Returns the largest change of an amplitude, in units of its error. */

@@ -105,6 +105,7 @@ static void fill_fluxes(const struct at_work *m, const struct place_pixels *know
         row->e_peak_flux = known->noise.rms * found->per_rms;
         row->total_flux = row->peak_flux * area * m->setting.to_flux;
         row->e_total_flux = row->e_peak_flux * area * m->setting.to_flux;
+        row->blend = fmax(0, 1 - found->lone / found->per_rms);
         row->flags |= intrinsic->major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
         fill_shape(intrinsic, row);
     }
@@ -274,6 +275,7 @@ static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
     m->forced = (struct forced){.view = m->from->view,
                                 .pixels = m->from->pixels,
                                 .frame = m->from->fits ? m->from->frame : NULL,
+                                .positive = m->from->positive,
                                 .positions = m->positions,
                                 .n = m->n_rows};
     m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);

@@ -15,6 +15,13 @@ struct at_rows_from {
     bool fits;                        /* amplitudes; else the nearest pixels alone are measured */
     const struct entry_model *models; /* of each position, whose fluxes the rows have; else NULL */
     bool all;                         /* rows of positions outside of the image, too */
+    bool positive; /* no flux is below 0; errors are those of fluxes of either sign */
+};
+
+/* The frame of the fits, and the noise in which the errors of rows are. */
+struct at_noise {
+    struct fit_frame frame;
+    struct correlation correlation;
 };
 
 /* How many positions have no row; and how many entries of a model are sums of Gaussians that stand

@@ -43,7 +43,8 @@ enum srcfind_status forced_fit(struct forced *f, struct threads *threads, struct
     const struct places_setting setting = {.pixels = f->pixels,
                                            .frame = f->frame,
                                            .noise = &f->view->correlation,
-                                           .residuals = f->residuals};
+                                           .residuals = f->residuals,
+                                           .positive = f->positive};
     places_sort(f->places, f->n_places, f->frame);
     return places_fit(&setting, f->places, f->n_places, threads, f->known, f->amplitudes, error);
 }

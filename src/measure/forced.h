@@ -14,6 +14,7 @@ struct forced {
     const struct run_source *pixels; /* of the view */
     const struct fit_frame *frame;   /* with the beam; NULL: the nearest pixels alone are read */
     bool residuals;                  /* chi2 is wanted */
+    bool positive;                   /* no amplitude is below 0 */
     const struct forced_position *positions;
     int64_t n;
 

@@ -28,6 +28,7 @@ struct place {
 struct amplitude {
     double value;   /* 0 if it is not fitted */
     double per_rms; /* its error / rms */
+    double lone;    /* the same, if the place were alone */
     bool is_fitted;
     bool is_shared; /* the amplitude of another place, which cannot be told from this one */
     /* The amplitude alone means nothing: its error is above a hundred times that of a lone place,

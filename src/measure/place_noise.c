@@ -3,9 +3,11 @@
  * Both shapes together, at a lag l, are a Gaussian of l less the distance of the places, whose
  * moments are the sum of theirs. place_noise_between adds up the lags. Most places are points:
  * place_noise_make convolves the correlation with this Gaussian once, on the lattice of the
- * lags, and between its points the table is interpolated with cubic polynomials.
+ * lags, and between its points the table is interpolated with cubic polynomials. One table is that
+ * of the weights of two points, another one that of the weights of a point and the shape of
+ * another.
  *
- * Cost: an exponential for each lag, some 300, for a pair; the table some million products. */
+ * Cost: an exponential for each lag, some 300, for a pair; a table some million products. */
 #include "measure/place_noise.h"
 
 #include <stddef.h>
@@ -64,24 +66,23 @@ static double sum_lags(const struct lags *l, const struct tensor *a, const struc
     return total * norm_of(a, b, &sum) * l->step_x * l->step_y / (2 * M_PI);
 }
 
-static int64_t width_of(const struct place_noise *noise) {
-    return 2 * (int64_t)noise->half_x + 1;
+static int64_t width_of(const struct pair_table *table) {
+    return 2 * (int64_t)table->half_x + 1;
 }
 
-/* The Gaussian of the weights of two points, at offsets of up to (half_x, half_y) fine lags. */
+/* The Gaussian of two shapes, at offsets of up to (half_x, half_y) fine lags. */
 struct kernel {
     int half_x, half_y;
     double *value;
 };
 
-static bool make_kernel(const struct place_noise *noise, struct kernel *k) {
-    const struct lags *l = &noise->correlation->fine;
-    const struct tensor sum = sum_of(&noise->weights, &noise->weights), form = tensor_inverse(&sum);
-    k->half_x = noise->half_x - l->half_x;
-    k->half_y = noise->half_y - l->half_y;
+static bool make_kernel(const struct lags *l, const struct pair_table *table, struct kernel *k) {
+    const struct tensor sum = sum_of(&table->first, &table->second), form = tensor_inverse(&sum);
+    k->half_x = table->half_x - l->half_x;
+    k->half_y = table->half_y - l->half_y;
     const int width = 2 * k->half_x + 1, height = 2 * k->half_y + 1;
     const double factor =
-        norm_of(&noise->weights, &noise->weights, &sum) * l->step_x * l->step_y / (2 * M_PI);
+        norm_of(&table->first, &table->second, &sum) * l->step_x * l->step_y / (2 * M_PI);
     k->value = malloc((size_t)width * (size_t)height * sizeof *k->value);
     for (int i = 0; k->value && i < width * height; i++) {
         const int row = i / width - k->half_y, column = i % width - k->half_x;
@@ -90,17 +91,33 @@ static bool make_kernel(const struct place_noise *noise, struct kernel *k) {
     return k->value;
 }
 
-/* Adds a lag of the correlation to the table: the kernel, moved there. */
-static void add_lag(const struct place_noise *noise, const struct kernel *k, int i, int j,
+/* Adds a lag of the correlation to a table: the kernel, moved there. */
+static void add_lag(const struct pair_table *table, const struct kernel *k, int i, int j,
                     double value) {
     const int width = 2 * k->half_x + 1;
     for (int y = -k->half_y; y <= k->half_y; y++) {
         const double *from = k->value + (ptrdiff_t)(y + k->half_y) * width;
-        double *to = noise->table + (noise->half_y + j + y) * width_of(noise) + noise->half_x + i -
+        double *to = table->value + (table->half_y + j + y) * width_of(table) + table->half_x + i -
                      k->half_x;
         for (int x = 0; x < width; x++)
             to[x] += value * from[x];
     }
+}
+
+/* Makes the values of a table, whose moments are set. */
+static bool make_table(const struct lags *l, struct pair_table *table) {
+    const struct tensor sum = sum_of(&table->first, &table->second);
+    table->half_x = l->half_x + (int)ceil(REACH * sqrt(sum.xx) / l->step_x);
+    table->half_y = l->half_y + (int)ceil(REACH * sqrt(sum.yy) / l->step_y);
+    struct kernel kernel;
+    const bool has_kernel = make_kernel(l, table, &kernel);
+    table->value =
+        calloc((size_t)(width_of(table) * (2 * (int64_t)table->half_y + 1)), sizeof *table->value);
+    for (int j = -l->half_y; has_kernel && table->value && j <= l->half_y; j++)
+        for (int i = l->first[j + l->half_y]; i <= lags_last(l, j); i++)
+            add_lag(table, &kernel, i, j, l->value[j + l->half_y][i + l->half_x]);
+    free(kernel.value);
+    return has_kernel && table->value;
 }
 
 double place_noise_power(const struct correlation *correlation, const struct tensor *beam) {
@@ -124,29 +141,19 @@ double place_noise_power(const struct correlation *correlation, const struct ten
 
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
                       double power, struct place_noise *noise) {
-    const struct lags *l = &correlation->fine;
     const struct place point = {.moments = *beam, .power = power};
-    *noise = (struct place_noise){
-        .correlation = correlation, .beam = *beam, .weights = place_weights(&point).moments};
-    if (!correlation->is_measured)
-        return true;
-    noise->half_x = l->half_x + (int)ceil(REACH * sqrt(2 * noise->weights.xx) / l->step_x);
-    noise->half_y = l->half_y + (int)ceil(REACH * sqrt(2 * noise->weights.yy) / l->step_y);
-    struct kernel kernel;
-    const bool has_kernel = make_kernel(noise, &kernel);
-    noise->table =
-        calloc((size_t)(width_of(noise) * (2 * (int64_t)noise->half_y + 1)), sizeof *noise->table);
-    for (int j = -l->half_y; has_kernel && noise->table && j <= l->half_y; j++)
-        for (int i = l->first[j + l->half_y]; i <= lags_last(l, j); i++)
-            add_lag(noise, &kernel, i, j, l->value[j + l->half_y][i + l->half_x]);
-    free(kernel.value);
-    if (!has_kernel)
-        place_noise_clear(noise);
-    return noise->table;
+    const struct tensor weights = place_weights(&point).moments;
+    *noise = (struct place_noise){.correlation = correlation,
+                                  .beam = *beam,
+                                  .weights = {.first = weights, .second = weights},
+                                  .mixed = {.first = weights, .second = *beam}};
+    return !correlation->is_measured || (make_table(&correlation->fine, &noise->weights) &&
+                                         make_table(&correlation->fine, &noise->mixed));
 }
 
 void place_noise_clear(struct place_noise *noise) {
-    free(noise->table);
+    free(noise->weights.value);
+    free(noise->mixed.value);
     *noise = (struct place_noise){0};
 }
 
@@ -158,34 +165,42 @@ static void weigh(double t, double weights[4]) {
     weights[3] = 0.5 * t * t * (t - 1);
 }
 
-/* The table at a distance; 0 outside of it. */
-static double interpolate(const struct place_noise *noise, double dx, double dy) {
-    const struct lags *l = &noise->correlation->fine;
+/* A table at a distance; 0 outside of it. */
+static double interpolate(const struct lags *l, const struct pair_table *table, double dx,
+                          double dy) {
     const double u = dx / l->step_x, v = dy / l->step_y;
     double along_x[4], along_y[4], sum = 0;
-    if (!(fabs(u) < noise->half_x - 2 && fabs(v) < noise->half_y - 2))
+    if (!(fabs(u) < table->half_x - 2 && fabs(v) < table->half_y - 2))
         return 0;
     const double i = floor(u), j = floor(v);
     weigh(u - i, along_x);
     weigh(v - j, along_y);
-    const double *from = noise->table + (noise->half_y + (int64_t)j - 1) * width_of(noise) +
-                         noise->half_x + (int64_t)i - 1;
+    const double *from = table->value + (table->half_y + (int64_t)j - 1) * width_of(table) +
+                         table->half_x + (int64_t)i - 1;
     for (int y = 0; y < 4; y++)
         for (int x = 0; x < 4; x++)
-            sum += along_y[y] * along_x[x] * from[y * width_of(noise) + x];
+            sum += along_y[y] * along_x[x] * from[y * width_of(table) + x];
     return sum;
 }
 
-static bool is_point(const struct place_noise *noise, const struct place *p) {
-    const struct tensor *m = &p->moments, *b = &noise->weights;
-    return fabs(m->xx - b->xx) + fabs(m->yy - b->yy) + fabs(m->xy - b->xy) < 1e-9 * (b->xx + b->yy);
+static bool are_same(const struct tensor *a, const struct tensor *b) {
+    return fabs(a->xx - b->xx) + fabs(a->yy - b->yy) + fabs(a->xy - b->xy) < 1e-9 * (b->xx + b->yy);
+}
+
+/* Whether a table is of two shapes of these moments. */
+static bool is_of(const struct pair_table *table, const struct tensor *a, const struct tensor *b) {
+    return are_same(a, &table->first) && are_same(b, &table->second);
 }
 
 double place_noise_between(const struct place_noise *noise, const struct place *a,
                            const struct place *b) {
-    if (!noise->table)
+    const struct lags *l = &noise->correlation->fine;
+    const double dx = b->x - a->x, dy = b->y - a->y;
+    if (!noise->weights.value)
         return between_by_beam(noise, a, b);
-    if (is_point(noise, a) && is_point(noise, b))
-        return interpolate(noise, b->x - a->x, b->y - a->y);
-    return sum_lags(&noise->correlation->fine, &a->moments, &b->moments, b->x - a->x, b->y - a->y);
+    if (is_of(&noise->weights, &a->moments, &b->moments))
+        return interpolate(l, &noise->weights, dx, dy);
+    if (is_of(&noise->mixed, &a->moments, &b->moments))
+        return interpolate(l, &noise->mixed, dx, dy);
+    return sum_lags(l, &a->moments, &b->moments, dx, dy);
 }

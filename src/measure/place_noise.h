@@ -5,20 +5,27 @@
 #include "measure/correlation.h"
 #include "measure/place.h"
 
+/* The same for two places of these moments, pixels^2, at offsets of up to (half_x, half_y) fine
+ * lags, row by row. */
+struct pair_table {
+    struct tensor first, second;
+    int half_x, half_y;
+    double *value;
+};
+
 struct place_noise {
     const struct correlation *correlation;
-    struct tensor beam;    /* second moments, pixels^2 */
-    struct tensor weights; /* those of the weights of points */
-    int half_x, half_y;    /* of the table, in fine lags */
-    double *table;         /* between the weights of two points, at these offsets, row by row; NULL:
-                              the correlation is that of the beam, which has a closed form */
+    struct tensor beam; /* second moments, pixels^2 */
+    /* Of the weights of two points, and of the weights of a point and the shape of another one; no
+     * values: the correlation is that of the beam, which has a closed form. */
+    struct pair_table weights, mixed;
 };
 
 /* The power of the weights g^(1 + power) of points of the beam's shape with which the amplitude of
  * a lone point has the least error: 0, 1, 2 or 4. beam: its second moments. */
 double place_noise_power(const struct correlation *correlation, const struct tensor *beam);
 
-/* Makes the table, for points whose weights have this power. False where memory ran out. */
+/* Makes the tables, for points whose weights have this power. False where memory ran out. */
 bool place_noise_make(const struct correlation *correlation, const struct tensor *beam,
                       double power, struct place_noise *noise);
 void place_noise_clear(struct place_noise *noise);

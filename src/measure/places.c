@@ -172,6 +172,15 @@ static void add_residuals(const struct group_fits *f, int64_t i, const struct ru
     place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->amplitudes, f->known);
 }
 
+/* Sets the system of a group, whose sums are made, and the errors of its amplitudes. */
+static void prepare_group(const struct group_fits *f, int64_t i, struct amplitude_system *system) {
+    const struct place_group *group = &f->groups.groups[i];
+    *system = amplitudes_factorise(group, &f->sums[i], f->known);
+    amplitudes_errors(f->places, group, system, &f->noise, f->known, f->amplitudes);
+    if (f->setting->positive)
+        amplitudes_hold_positive(system, &f->sums[i]);
+}
+
 /* Sums the pixels of a group, and fits it. Sums of a part of a cluster are kept instead. */
 static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
                                      const struct run_set *set, struct error *error) {
@@ -183,8 +192,8 @@ static enum srcfind_status fit_group(const struct group_fits *f, int64_t i,
     if (group->is_part)
         return SRCFIND_OK;
     if (f->setting->frame) {
-        const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
-        amplitudes_errors(f->places, group, &s, &f->noise, f->known, f->amplitudes);
+        struct amplitude_system s;
+        prepare_group(f, i, &s);
         amplitudes_solve(group, &s, sums, f->known, f->amplitudes);
         amplitudes_share(group, &s, f->amplitudes);
     }
@@ -204,10 +213,7 @@ struct parts {
 
 static void prepare_part(void *context, int i) {
     const struct parts *p = context;
-    const struct group_fits *f = p->f;
-    const struct place_group *group = &f->groups.groups[p->groups[i]];
-    p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
-    amplitudes_errors(f->places, group, &p->systems[i], &f->noise, f->known, f->amplitudes);
+    prepare_group(p->f, p->groups[i], &p->systems[i]);
 }
 
 /* Fits all parts, one after the other, each less the others as they are so far. Returns the largest
@@ -281,20 +287,20 @@ static enum srcfind_status fit_clusters(struct group_fits *f, struct threads *th
     return f->setting->residuals ? take_groups(f, threads, error) : SRCFIND_OK;
 }
 
-/* Sets the powers of the weights, and what follows of the noise. Points have the power that suits
+/* Points have the power that suits
  * the noise best. In a wider shape, noise is less correlated: as in fits (fit_core_exponent), the
  * power falls with the area in beams to 3/2. A beam of few pixels needs them all. */
-static bool weigh_places(const struct places_setting *setting, struct place *places, int64_t n,
-                         struct place_noise *noise) {
-    const struct tensor beam = beam_frame_moments(setting->frame);
+bool places_weigh(const struct fit_frame *frame, const struct correlation *noise,
+                  struct place *places, int64_t n, struct place_noise *of_pairs) {
+    const struct tensor beam = beam_frame_moments(frame);
     const bool is_narrow = FIT_FWHM * sqrt(tensor_axes(&beam).minor) < LEAST_FWHM;
-    const double power = is_narrow ? 0 : place_noise_power(setting->noise, &beam);
+    const double power = is_narrow ? 0 : place_noise_power(noise, &beam);
     for (int64_t i = 0; i < n; i++) {
         const double ratio =
             tensor_determinant(&places[i].moments) / tensor_determinant(&beam); /* of areas^2 */
         places[i].power = ratio > 1 + 1e-9 ? power / pow(ratio, 0.75) : power;
     }
-    return place_noise_make(setting->noise, &beam, power, noise);
+    return place_noise_make(noise, &beam, power, of_pairs);
 }
 
 enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
@@ -307,7 +313,8 @@ enum srcfind_status places_fit(const struct places_setting *setting, struct plac
                            .amplitudes = amplitudes,
                            .take = fit_group};
     enum srcfind_status status = SRCFIND_OK;
-    const bool has_noise = !setting->frame || weigh_places(setting, places, n, &f.noise);
+    const bool has_noise =
+        !setting->frame || places_weigh(setting->frame, setting->noise, places, n, &f.noise);
     memset(amplitudes, 0, (size_t)n * sizeof *amplitudes);
     if (!has_noise || (setting->frame && !place_crowds_mark(places, n)) ||
         !place_groups_make(places, n, setting->frame, &f.groups) ||

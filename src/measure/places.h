@@ -24,6 +24,11 @@ bool place_is_cut(const struct place *place, int64_t width, int64_t height);
  * Without shapes there are no twins. */
 void places_sort(struct place *places, int64_t n, bool has_shapes);
 
+/* Sets the powers of the weights of places, and what follows of the noise, which the caller clears.
+ * False where memory ran out. */
+bool places_weigh(const struct fit_frame *frame, const struct correlation *noise,
+                  struct place *places, int64_t n, struct place_noise *of_pairs);
+
 /* How places are fitted. */
 struct places_setting {
     const struct run_source *pixels;
@@ -31,6 +36,7 @@ struct places_setting {
                                         only the nearest pixels are read */
     const struct correlation *noise; /* if amplitudes are fitted */
     bool residuals;                  /* chi2 is wanted */
+    bool positive;                   /* no amplitude is below 0 */
 };
 
 /* Fits the amplitudes of n places, all in the image, by linear least squares. `known` and

@@ -71,7 +71,8 @@ struct srcfind_source setting_empty_row(int64_t id) {
                              &row.pix_snr,     &row.e_total_shape,
                              &row.hole,        &row.resid_isl_mean,
                              &row.chi2,        &row.dof,
-                             &row.chi2_sum,    &row.pixel_peak};
+                             &row.chi2_sum,    &row.pixel_peak,
+                             &row.blend};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = NAN;
     return row;

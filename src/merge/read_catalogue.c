@@ -197,6 +197,11 @@ static enum srcfind_status check_kind(const char *path, const struct table_file 
                            "%s: a table of islands, which goes with the catalogue of its sources: "
                            "name that one",
                            path);
+    if (status == SRCFIND_OK && table_file_column(table, "Source_id_1"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of covariances, which goes with the catalogue of its "
+                           "sources: name that one",
+                           path);
     if (status == SRCFIND_OK && table_file_column(table, "True_flux"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: a list of injected sources, which goes with the catalogue of the "

@@ -681,7 +681,8 @@ double options_contrast(const struct options *options) {
 
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
-           options->scales.n > 0 || options->measure_in.n > 0 || options->at_fixed;
+           options->scales.n > 0 || options->measure_in.n > 0 || options->at_positive ||
+           options->at_fixed;
 }
 
 bool options_measure_psf(const struct options *options) {
@@ -773,13 +774,17 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (*options->detect_on && *options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "detect-on: nothing is detected with --at: leave one of them out");
-    if (options->at_all && !*options->at)
+    if ((options->at_all || options->at_positive) && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at-all: it goes with --at, which gives the positions: leave it out");
+                         "%s: it goes with --at, which gives the positions: leave it out",
+                         options->at_all ? "at-all" : "at-positive");
     if (options->at_fixed && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-fixed: it goes with --at, which gives positions and fluxes: leave it "
                          "out");
+    if (options->at_fixed && options->at_positive)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at-positive: nothing is fitted with --at-fixed: leave one of them out");
     if (options->seed != SEED_NOT_GIVEN && options->completeness == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "seed: it goes with --completeness, which draws random numbers: leave it "

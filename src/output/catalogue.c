@@ -4,6 +4,7 @@
 
 #include "output/bin_table.h"
 #include "output/chosen_table.h"
+#include "output/covariance_table.h"
 #include "output/island_table.h"
 #include "output/plane_table.h"
 
@@ -46,6 +47,8 @@ static bool make_table(const struct result *result, enum table_kind kind, struct
         return table_of_gaussians(result, table);
     case TABLE_OF_ISLANDS:
         return island_table_make(result, table);
+    case TABLE_OF_COVARIANCES:
+        return covariance_table_make(result, table);
     case TABLE_OF_PLANES:
         return plane_table_make(result, table);
     default:

@@ -99,11 +99,9 @@ static const char *option_of(const struct column_facts *given, const char *name)
     static const struct {
         unsigned with;
         const char *shown;
-    } tried[] = {{WITH_DEBLEND, "--deblend"},
-                 {WITH_FIT, "--fit"},
-                 {WITH_SCALES, "--scales"},
-                 {WITH_MEASURE_IN, "--measure-in"},
-                 {WITH_AT, "--at"}};
+    } tried[] = {{WITH_DEBLEND, "--deblend"}, {WITH_FIT, "--fit"},
+                 {WITH_SCALES, "--scales"},   {WITH_MEASURE_IN, "--measure-in"},
+                 {WITH_AT, "--at"},           {WITH_AT | WITH_FIT, "--at and --fit"}};
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         struct column_facts facts = *given;
         facts.with |= tried[i].with;

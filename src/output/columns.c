@@ -18,13 +18,14 @@
 #include "input/frame.h"
 #include "input/units.h"
 
-/* When a column is there: always, in tables of sources, with --at, with --measure-in in tables of
- * sources, with --deblend, with --scales, with --fit, with --fit in tables of sources, in tables of
- * Gaussians. */
+/* When a column is there: always, in tables of sources, with --at, with --at and --fit, with
+ * --measure-in in tables of sources, with --deblend, with --scales, with --fit, with --fit in
+ * tables of sources, in tables of Gaussians. */
 enum when {
     ALWAYS,
     SOURCES,
     GIVEN,
+    FORCED,
     MEASURED,
     DEBLENDED,
     SCALED,
@@ -151,6 +152,8 @@ static bool is_there(enum when when, const struct column_facts *facts, enum tabl
         return kind == TABLE_OF_SOURCES;
     case GIVEN:
         return has(facts, WITH_AT);
+    case FORCED:
+        return has(facts, WITH_AT) && has(facts, WITH_FIT);
     case MEASURED:
         return has(facts, WITH_MEASURE_IN) && kind == TABLE_OF_SOURCES;
     case DEBLENDED:

@@ -12,6 +12,7 @@ void sources_clear(struct sources *sources) {
     free(sources->parts);
     for (int kind = 0; kind < LABEL_KINDS; kind++)
         labels_clear(&sources->labels[kind]);
+    free(sources->at_noise);
     *sources = (struct sources){0};
 }
 

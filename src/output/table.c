@@ -6,6 +6,7 @@ const struct table_words table_words[TABLE_KINDS] = {
     [TABLE_OF_SOURCES] = {"sources", "catalogue"},
     [TABLE_OF_GAUSSIANS] = {"gaussians", "table"},
     [TABLE_OF_ISLANDS] = {"islands", "table"},
+    [TABLE_OF_COVARIANCES] = {"covariances", "table"},
     [TABLE_OF_PLANES] = {"planes", "table"},
     [TABLE_OF_COMPLETENESS] = {"completeness_bins", "table"},
     [TABLE_OF_RELIABILITY] = {"reliability_bins", "table"},

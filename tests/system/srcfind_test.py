@@ -98,6 +98,7 @@ def check_json(text):
                 "sources",
                 "gaussians",
                 "islands",
+                "covariances",
                 "planes",
                 "completeness_bins",
                 "reliability_bins",

@@ -1036,9 +1036,160 @@ class At(t.Case):
                     self.assertGreater(np.count_nonzero(some), 300)
                     self.assertLess(abs(np.median(pulls[some])), 0.2)
                     self.assertTrue(0.85 < pulls[some].std() < 1.15, pulls[some].std())
+            with self.subTest(beam):
+                self.assert_covariance(image, at, arcsec, pulls, distance)
             lone = errors[np.tile(distance > 1.9, 2)].min()
             self.assertTrue(1 < lone < 0.95 * math.sqrt(4 / 3))
             self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.01 * lone)
+
+    def test_blend(self):
+        """The part of the error that a neighbour makes: of a pair 0.5 beams apart, one 1.5 beams apart,
+        and a lone position."""
+        x, y = np.array([30.0, 33.0, 80.0, 89.0, 120.0]), np.full(5, 60.0)
+        image = self.image_of("blend.fits", self.data, (6, 6, 0))
+        options = "--fit", "--beam", "10.8,10.8,0", "--rms", "1"
+        rows = self.rows(image, self.catalogue(Xposn=x, Yposn=y), *options)
+        for i, row in enumerate(rows):
+            at = self.catalogue("alone.csv", Xposn=x[i : i + 1], Yposn=y[i : i + 1])
+            alone = self.rows(image, at, *options)[0]
+            self.assertEqual(alone["Blend"], 0)
+            self.assertAlmostEqual(
+                row["Blend"], 1 - alone["E_Peak_flux"] / row["E_Peak_flux"], delta=1e-3
+            )
+        self.assertTrue(0.1 < rows[0]["Blend"] < 0.4 and rows[4]["Blend"] == 0, rows[0]["Blend"])
+        self.assertTrue(0 < rows[2]["Blend"] < 0.05, rows[2]["Blend"])
+        self.assertNotIn("Blend", self.rows(image, at)[0])
+
+    def crowd(self, beam, n):
+        """Positions 0.6 beams apart or more, and an image in which a third of them have flux."""
+        x, y = self.random.uniform(10, WIDTH - 10, n), self.random.uniform(30, HEIGHT - 10, n)
+        kept = apart(x, y, beam, 0.6)
+        x, y = x[kept], y[kept]
+        at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
+        data = t.noise(HEIGHT, WIDTH, seed=5)
+        for centre_x, centre_y in zip(x[::3], y[::3]):
+            square = squares(sky.covariance(beam), centre_x, centre_y, at_x, at_y)
+            data += (20 * np.exp(-square / 2)).astype(np.float32)
+        return x, y, data
+
+    def test_positive(self):
+        """No flux is below 0: each position above 0 has what its weights ask for, and at those with 0
+        they ask for less. In a lone group, and in a cluster of several parts."""
+        beam = (6.0, 4.0, 30.0)
+        options = "--background", "zero", "--rms", "1", "--beam", "10.8,7.2,30"
+        for n in (60, 400):
+            x, y, data = self.crowd(beam, n)
+            image, at = self.image_of("crowd.fits", data, beam), self.catalogue(Xposn=x, Yposn=y)
+            free = self.rows(image, at, "--fit", *options)
+            rows = self.rows(image, at, "--at-positive", *options)
+            moments = [fitted_covariance(beam)] * len(x)
+            _, power = nearest_power(
+                [row["Peak_flux"] for row in free],
+                lambda power: joint(data, x, y, moments, power)[0],
+            )
+            flux, error = (
+                np.array([row[name] for row in rows]) for name in ("Peak_flux", "E_Peak_flux")
+            )
+            self.assertEqual(list(error), [row["E_Peak_flux"] for row in free])
+            self.assertTrue((flux >= 0).all())
+            self.assertTrue(0.1 < np.mean(flux == 0) < 0.6, np.mean(flux == 0))
+            self.assertGreater(np.count_nonzero([row["Peak_flux"] < 0 for row in free]), 5)
+            wanted = self.wanted(data, x, y, moments, power, flux) / error
+            most = 1e-3 if n == 60 else 0.1
+            self.assertLess(np.percentile(abs(wanted[flux > 0]), 90), most)
+            self.assertLess(np.percentile(wanted[flux == 0], 95), most)
+            self.assertEqual(
+                self.rows(image, at, "--at-positive", *options, "--threads", "5"), rows
+            )
+
+    @staticmethod
+    def wanted(image, x, y, moments, power, flux):
+        """What each position asks for beyond the fluxes of all, on the pixels of its group."""
+        at_y, at_x = np.mgrid[: image.shape[0], : image.shape[1]]
+        result, number = np.full(len(x), np.nan), clusters(x, y, moments)
+        for one in set(number):
+            members = np.flatnonzero(number == one)
+            square = np.array([squares(moments[i], x[i], y[i], at_x, at_y) for i in members])
+            used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2).any(axis=0)
+            shapes = np.exp(-square[:, used] / 2)
+            weights = shapes ** (1 + power)
+            left = image[used].astype(np.float64) - flux[members] @ shapes
+            result[members] = weights @ left / np.sum(weights * shapes, axis=1)
+        return result
+
+    def test_positive_alone(self):
+        """A lone position has its flux, or 0, and the error of --fit."""
+        beam = "--beam", "10.8,7.2,30", "--background", "zero", "--rms", "1"
+        x, y = (
+            at.ravel() + 0.3 for at in np.meshgrid(np.arange(10, 131, 30), np.arange(45, 111, 30))
+        )
+        image = self.image_of("lone.fits", self.data - np.float32(0.25), (6, 4, 30))
+        at = self.catalogue(Xposn=x, Yposn=y)
+        self.assertTrue(any(row["Peak_flux"] < 0 for row in self.rows(image, at, "--fit", *beam)))
+        for options in ((), ("--fit",)):
+            for row, free in zip(
+                self.rows(image, at, "--at-positive", *options, *beam),
+                self.rows(image, at, "--fit", *beam),
+            ):
+                flux = max(free["Peak_flux"], 0)
+                self.assertAlmostEqual(row["Peak_flux"], flux, delta=1e-12)
+                self.assertAlmostEqual(row["SNR"], flux, delta=1e-12)
+                self.assertEqual(
+                    [row[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
+                    [free[name] for name in ("E_Peak_flux", "Flags", "N_pix")],
+                )
+
+    def assert_covariance(self, image, at, beam, pulls, distance):
+        """--save covariance: as the errors of pairs are correlated, so are their pulls."""
+        n, out = len(distance), self.path("pairs.csv")
+        options = "--beam", beam, "--background", "zero", "--rms", "1", "--save", "covariance"
+        t.run(image, "-q", "--at", at, "--fit", *options, "-o", out, check=True)
+        with open(out) as stream:
+            error = {int(row["Source_id"]): t.numbers(row) for row in csv.DictReader(stream)}
+        with open(self.path("pairs.covariance.csv")) as stream:
+            found = {
+                (int(row["Source_id_1"]), int(row["Source_id_2"])): t.numbers(row)
+                for row in csv.DictReader(stream)
+            }
+        self.assertEqual(list(found), sorted(found))
+        self.assertEqual({second - first for first, second in found}, {n})
+        for (first, second), row in found.items():
+            self.assertEqual([row["Entry_id_1"], row["Entry_id_2"]], [first, second])
+            self.assertEqual(
+                [row["E_Total_flux_1"], row["E_Total_flux_2"]],
+                [error[i]["E_Total_flux"] for i in (first, second)],
+            )
+        close = np.flatnonzero(distance < 0.8)
+        self.assertGreater(len(close), 60)
+        stated = np.array([found[i + 1, i + 1 + n]["Correlation"] for i in close])
+        self.assertAlmostEqual(
+            np.corrcoef(pulls[close], pulls[close + n])[0, 1],
+            stated.mean(),
+            delta=2.5 / math.sqrt(len(close)),
+        )
+        self.assertLess(stated.max(), -0.1)
+
+    def test_covariance_of_one_place(self):
+        """Entries that cannot be told apart have one flux; those without flux are in no pair."""
+        at = self.catalogue(Xposn=[60.0, 100.0, 60.0, 35.0, 36.0], Yposn=[70.0, 80, 70, 23, 23])
+        out = self.path("c.json")
+        t.run(
+            *(self.image, "-q", "--at", at, "--fit", "--beam", "9,9,0"),
+            *("--save", "covariance", "-o", out),
+            check=True,
+        )
+        with open(self.path("c.covariance.json")) as stream:
+            rows = t.check_json(stream.read())["covariances"]
+        self.assertEqual(
+            [[row[name] for name in ("Source_id_1", "Source_id_2", "Correlation")] for row in rows],
+            [[1, 3, 1]],
+        )
+        for wrong, words in (
+            ((), "add both"),
+            (("--at", at), "add --fit"),
+            (("--fit",), "add both"),
+        ):
+            self.assert_error(2, words, self.image, "--save", "covariance", *wrong)
 
     def test_large_clusters(self):
         """Of more than 64 positions: parts are fitted as if all were together, and on any number of
@@ -2062,6 +2213,11 @@ class At(t.Case):
             "--fit",
             "--beam",
             "9",
+        )
+        self.assert_error(2, "--at-positive needs the beam", without, "--at", at, "--at-positive")
+        self.assert_error(2, "leave --at-positive out", without, "--at", at, "--at-positive")
+        self.assert_error(
+            2, "--at-positive: it goes with --at, which gives", self.image, "--at-positive"
         )
         for option in ("--negative", "--deblend", "--contrast=1"):
             self.assert_error(

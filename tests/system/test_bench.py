@@ -74,6 +74,7 @@ class Bench(t.Case):
                 "at": None,
                 "at-all": None,
                 "at-fixed": None,
+                "at-positive": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

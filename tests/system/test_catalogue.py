@@ -190,6 +190,7 @@ class Catalogues(t.Case):
                 "at": None,
                 "at-all": None,
                 "at-fixed": None,
+                "at-positive": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

@@ -152,7 +152,7 @@ class Columns(t.Case):
             table = Table.read(path)
             self.assertGreater(len(table), 10)
             for name in table.colnames:
-                if table[name].dtype.kind == "f" and not name.startswith(("DC_", "Scale")):
+                if table[name].dtype.kind == "f" and not name.startswith(("DC_", "Scale", "Blend")):
                     self.assertFalse(np.all(table[name] == 0), (name, options))
 
     def test_columns_beside_a_list(self):
@@ -396,6 +396,7 @@ class Columns(t.Case):
             (2, "--columns: Scale needs --scales", "Scale"),
             (2, "--columns: Spec_Indx needs --measure-in", "Spec_Indx"),
             (2, "--columns: Entry_id needs --at", "Entry_id"),
+            (2, "--columns: Blend needs --at and --fit", "Blend"),
             (
                 2,
                 "reg has columns of its own: choose csv, json, votable, fits or ecsv",

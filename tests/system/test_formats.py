@@ -57,6 +57,8 @@ def columns_of(*options):
     names = list(COLUMNS)
     if "--at" in options:
         names.insert(names.index("Source_Name"), "Entry_id")
+    if {"--at", "--fit"} <= set(options):
+        names.insert(names.index("Flags"), "Blend")
     if "--at" not in options and {"--deblend", "--contrast", "--fit", "--shapes"} & set(options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
     if {"--fit", "--shapes"} & set(options):

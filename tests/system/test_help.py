@@ -229,6 +229,7 @@ class Help(t.Case):
         self.assertEqual(list(found), names_in_manual("Maps"))
         wrong = t.run(SAMPLE, "--save", "no").stderr
         self.assertEqual(re.split(r"[, ]+", wrong.strip().split("a list of: ")[1]), list(found))
+        needed["covariance"] += ["--at", "180,-30"]
         for name, options in needed.items():
             result = t.run(SAMPLE, "-q", "--save", name, *options, "-o", self.path("c.csv"))
             if name != "picture" or os.environ.get("PICTURES"):

@@ -181,6 +181,7 @@ class Schema(t.Case):
                     ["--scales"],
                     ["--measure-in", path],
                     ["--at", self.path("at.csv")],
+                    ["--at", self.path("at.csv"), "--fit"],
                 )
             )
             image, of_islands = catalogue["image"], [

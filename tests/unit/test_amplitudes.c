@@ -110,7 +110,8 @@ static void sum_up(uint64_t *random, struct scene *s) {
             s->cross[k * n + i] =
                 weighted_product(&s->places[s->members[i]], &s->places[s->others[k]]);
     }
-    s->sums = (struct place_sums){s->normal, s->squares, s->right, s->cross};
+    s->sums = (struct place_sums){
+        .normal = s->normal, .squares = s->squares, .right = s->right, .cross = s->cross};
 }
 
 static void factorise(struct scene *s) {
@@ -221,6 +222,55 @@ static void some_are_not_fitted(void **state) {
             assert_int_equal(s.system.same[i], is_fitted[i] ? i : -1);
         assert_amplitudes(&s, is_fitted);
     }
+}
+
+/* The amplitudes of at least 0: the one choice of members above 0 for which these solve their
+ * equations, and nothing more is wanted at the others. Returns whether a member is 0. */
+static bool solve_positive(int n, const double *matrix, const double *right, double *x) {
+    for (int choice = (1 << n) - 1; choice >= 0; choice--) {
+        bool is_above[MOST], is_right = true;
+        for (int i = 0; i < n; i++)
+            is_above[i] = choice >> i & 1;
+        eliminate(n, is_above, matrix, right, x);
+        for (int i = 0; i < n; i++) {
+            double left = right[i];
+            for (int k = 0; k < n; k++)
+                left -= matrix[i * n + k] * x[k];
+            is_right = is_right && (is_above[i] ? x[i] >= 0 : left <= 0);
+        }
+        if (is_right)
+            return choice != (1 << n) - 1;
+    }
+    fail_msg("there is no solution");
+    return false;
+}
+
+static void none_below_zero(void **state) {
+    uint64_t random = 12;
+    int n_held = 0;
+    (void)state;
+    for (int k = 0; k < 200; k++) {
+        struct scene s;
+        const int n = 1 + k % 4;
+        double matrix[MOST * MOST], right[MOST], expected[MOST];
+        scatter(n, k % 3, &random, &s);
+        weigh(k / 3 % 3 * 2, &s);
+        sum_up(&random, &s);
+        factorise(&s);
+        amplitudes_hold_positive(&s.system, &s.sums);
+        whole_normal(&s, matrix);
+        for (int i = 0; i < n; i++) {
+            right[i] = s.right[i];
+            for (int other = 0; other < s.group.n_others; other++)
+                right[i] -= s.cross[other * n + i] * s.found[s.others[other]].value;
+            s.found[s.members[i]] = (struct amplitude){.per_rms = 1e-6, .is_fitted = true};
+        }
+        n_held += solve_positive(n, matrix, right, expected);
+        amplitudes_solve(&s.group, &s.system, &s.sums, s.known, s.found);
+        for (int i = 0; i < n; i++)
+            assert_close(s.found[s.members[i]].value, expected[i], 1e-6);
+    }
+    assert_in_range(n_held, 80, 180); /* of 200: both kinds were there */
 }
 
 /* One that has 1e-5 of its squares on pixels is fitted. */
@@ -481,10 +531,11 @@ static void lone_point(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_fitted),   cmocka_unit_test(some_are_not_fitted),
-        cmocka_unit_test(little_on_pixels), cmocka_unit_test(twins),
-        cmocka_unit_test(sums_of_others),   cmocka_unit_test(errors),
-        cmocka_unit_test(same_integrals),   cmocka_unit_test(lone_point),
+        cmocka_unit_test(all_are_fitted),  cmocka_unit_test(some_are_not_fitted),
+        cmocka_unit_test(none_below_zero), cmocka_unit_test(little_on_pixels),
+        cmocka_unit_test(twins),           cmocka_unit_test(sums_of_others),
+        cmocka_unit_test(errors),          cmocka_unit_test(same_integrals),
+        cmocka_unit_test(lone_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,9 @@ static void columns_of_options(void **state) {
         for (int i = 0; i < N_CELLS; i++) {
             if (strcmp(cells[i].name, "Source_Name") == 0 && strcmp(known[k].name, "at") == 0)
                 assert_string_equal(srcfind_catalogue_column(c, n++)->name, "Entry_id");
+            if (strcmp(cells[i].name, "Flags") == 0 && strcmp(known[k].name, "at") == 0 &&
+                known[k].fitted)
+                assert_string_equal(srcfind_catalogue_column(c, n++)->name, "Blend");
             if ((cells[i].when == 'd' && !known[k].deblended) ||
                 (cells[i].when == 'f' && !known[k].fitted))
                 continue;

@@ -89,6 +89,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"at", "a/b.csv"},
                                            {"at-all", "yes"},
                                            {"at-fixed", "yes"},
+                                           {"at-positive", "yes"},
                                            {"mask-dilate", "3"},
                                            {"mask-fill", "yes"},
                                            {"patches", "island"},
@@ -271,7 +272,7 @@ static void names_of_maps(void **state) {
         assert_string_equal(srcfind_map_suffix(map), map_products[map].suffix);
         texts_append(names, sizeof names, "%s|", map_products[map].name);
     }
-    for (enum table_id table = TABLE_GAUSSIANS; table <= TABLE_ISLANDS; table++)
+    for (enum table_id table = TABLE_GAUSSIANS; table <= TABLE_COVARIANCES; table++)
         texts_append(names, sizeof names, "%s|", table_products[table].name);
     texts_append(names, sizeof names, "help");
     assert_null(srcfind_map(MAPS));

@@ -38,13 +38,35 @@ static void as_the_beam(void **state) {
     struct place_noise closed, table;
     (void)state;
     assert_true(place_noise_make(&c, &beam, 0, &closed));
-    assert_null(closed.table);
+    assert_null(closed.weights.value);
     c.is_measured = true;
     assert_true(place_noise_make(&c, &beam, 0, &table));
-    assert_non_null(table.table);
+    assert_non_null(table.weights.value);
     compare(&table, &closed, &beam, &beam, 3e-3);
     compare(&table, &closed, &beam, &wide, 1e-3);
     compare(&table, &closed, &wide, &wide, 1e-3);
+    place_noise_clear(&table);
+    place_noise_clear(&closed);
+}
+
+/* The weights of points are narrower than the beam: they have a table with each other, and with the
+ * beam. Both tables have steps of the correlation's lags, and the interpolation an error. */
+static void with_weights(void **state) {
+    const struct tensor beam = beam_frame_moments(&FRAME);
+    const struct tensor weights = {beam.xx / 3, beam.yy / 3, beam.xy / 3};
+    struct correlation c = correlation_of_beam(&FRAME);
+    struct place_noise closed, table;
+    (void)state;
+    assert_true(place_noise_make(&c, &beam, 2, &closed));
+    c.is_measured = true;
+    assert_true(place_noise_make(&c, &beam, 2, &table));
+    compare(&table, &closed, &weights, &weights, 3e-3);
+    compare(&table, &closed, &weights, &beam, 3e-3);
+    for (int i = 0; i < (2 * table.mixed.half_x + 1) * (2 * table.mixed.half_y + 1); i++)
+        table.mixed.value[i] = 0;
+    const struct place a = {.moments = weights}, b = {.moments = beam};
+    assert_true(place_noise_between(&table, &a, &b) == 0); /* it is read in this table */
+    assert_true(place_noise_between(&table, &a, &a) > 0);
     place_noise_clear(&table);
     place_noise_clear(&closed);
 }
@@ -68,6 +90,7 @@ static void of_white_noise(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_beam),
+        cmocka_unit_test(with_weights),
         cmocka_unit_test(of_white_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,7 @@ def read_catalogue(path: Path) -> CatalogueFile:
     for name, what in (
         ("gaussians", "Gaussians"),
         ("islands", "islands"),
+        ("covariances", "covariances"),
         ("planes", "planes"),
         ("completeness_bins", "completeness"),
         ("reliability_bins", "reliability"),
