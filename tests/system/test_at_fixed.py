@@ -334,6 +334,10 @@ class AtFixed(t.Case):
         self.assert_error(1, message, self.image, "--at", strange, "--at-fixed")
         message = "model needs --fit or --at-fixed"
         self.assert_error(2, message, self.image, "--at", at, "--save", "model")
+        message = "at-positive: nothing is fitted with --at-fixed"
+        self.assert_error(2, message, self.image, "--at", at, "--at-fixed", "--at-positive")
+        message = "covariance: nothing is fitted with --at-fixed"
+        self.assert_error(2, message, self.image, "--at", at, "--at-fixed", "--save", "covariance")
         message = "no islands are found with --at: leave mask out"
         self.assert_error(2, message, self.image, "--at", at, "--at-fixed", "--save", "mask")
 
