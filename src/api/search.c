@@ -194,7 +194,7 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
                                o->fit           ? "--at with --fit needs the beam"
                                : o->at_positive ? "--at-positive needs the beam"
                                                 : "--at with --measure-in needs the beam",
-                               o->fit           ? "leave --fit out for the nearest pixels"
+                               o->fit           ? "leave --fit out for the values there"
                                : o->at_positive ? "leave --at-positive out"
                                                 : "leave --measure-in out",
                                b->calls.error);
