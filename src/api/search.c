@@ -192,8 +192,8 @@ static enum srcfind_status find_frame_at(const struct backend_search *b, struct 
                            : o->fit         ? "--at with --fit needs the beam"
                            : o->at_positive ? "--at-positive needs the beam"
                                             : "--at with --measure-in needs the beam",
-                           o->at_fixed ? "leave --at-fixed and --fit out for the nearest pixels"
-                           : o->fit    ? "leave --fit out for the nearest pixels"
+                           o->at_fixed      ? "leave --at-fixed and --fit out for the values there"
+                           : o->fit         ? "leave --fit out for the values there"
                            : o->at_positive ? "leave --at-positive out"
                                             : "leave --measure-in out",
                            b->calls.error);

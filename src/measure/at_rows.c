@@ -97,7 +97,7 @@ static void fill_fluxes(const struct at_work *m, const struct place_pixels *know
     const struct srcfind_beam *intrinsic = &m->positions[row - m->rows].intrinsic;
     row->isl_rms = known->noise.rms;
     row->isl_mean = known->noise.background;
-    row->peak_flux = known->above;
+    row->peak_flux = row->n_pixels > 1 ? known->sampled / known->weight : known->above;
     row->e_peak_flux = known->noise.rms;
     if (m->from->fits) {
         const double area = forced_area(&m->forced, row - m->rows);
@@ -144,8 +144,11 @@ static void fill_row(const struct at_work *m, const struct place *p) {
     row->x_peak = place_nearest(p->x);
     row->y_peak = place_nearest(p->y);
     row->n_pixels = known->n;
-    if (place_is_cut(p, image->width, image->height) || known->n_missing > 0)
+    if (place_is_cut(p, image->width, image->height) || known->n_missing > 0) {
         row->flags |= SRCFIND_FLAG_EDGE;
+        if (p->is_sampled) /* the nearest pixel */
+            row->n_pixels = 1;
+    }
     if (m->from->models) {
         fill_entry(m, known, model_of(m, p->row), row);
         return;

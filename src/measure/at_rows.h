@@ -12,7 +12,7 @@ struct at_rows_from {
     const struct run_source *pixels;
     const struct positions *positions;
     const struct fit_frame *frame;    /* of the image */
-    bool fits;                        /* amplitudes; else the nearest pixels alone are measured */
+    bool fits;                        /* amplitudes; else the image is sampled */
     const struct entry_model *models; /* of each position, whose fluxes the rows have; else NULL */
     bool all;                         /* rows of positions outside of the image, too */
     bool positive; /* no flux is below 0; errors are those of fluxes of either sign */
@@ -42,7 +42,9 @@ struct at_rows {
 /* Makes a row for each position in the image, or for all, in their order. The caller frees what the
  * rows have; it is NULL on an error.
  *
- * Without a fit Peak_flux is value - background at the nearest pixel. With a fit it is the
+ * Without a fit Peak_flux is value - background at the position, between the pixels by Lanczos'
+ * interpolation; where a pixel within three is missing, that of the nearest one, with flag
+ * SRCFIND_FLAG_EDGE. With a fit it is the
  * amplitude of a shape, held at the position, by linear least squares over the pixels within one
  * FWHM (of the shape in that direction), and Total_flux is that of the shape: the one that the
  * catalogue tells, convolved with the beam, or the beam. Places that are close are fitted together:

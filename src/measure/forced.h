@@ -12,7 +12,7 @@
 struct forced {
     const struct view *view;         /* whose noise is known */
     const struct run_source *pixels; /* of the view */
-    const struct fit_frame *frame;   /* with the beam; NULL: the nearest pixels alone are read */
+    const struct fit_frame *frame;   /* with the beam; NULL: the image is sampled */
     bool residuals;                  /* chi2 is wanted */
     bool positive;                   /* no amplitude is below 0 */
     const struct forced_position *positions;

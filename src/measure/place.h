@@ -6,11 +6,12 @@
 
 struct place {
     double x, y;
-    struct tensor moments; /* of the shape, pixels^2; NaN where the nearest pixel alone is used */
+    struct tensor moments; /* of the shape, pixels^2; NaN: none, and the image is sampled there */
     struct tensor form;    /* its inverse */
     /* The pixels that are used: the nearest one, and those at offsets whose form is at most
-     * `square`: that of one FWHM. 0: the nearest pixel alone. */
+     * `square`: that of one FWHM. 0: the nearest pixel alone, or those of a sample. */
     double square;
+    bool is_sampled;         /* the value of the image at the place is wanted: place_samples.h */
     double reach_x, reach_y; /* how far these pixels reach on both sides */
     double power;            /* pixels have the weights shape^(1 + power) */
     bool is_wide;            /* of a scale: its emission would be in a local background */
@@ -66,6 +67,19 @@ static inline double place_shape_at(const struct place *p, double x, double y) {
     const double dx = x - p->x, dy = y - p->y;
     const double square = p->form.xx * dx * dx + 2 * p->form.xy * dx * dy + p->form.yy * dy * dy;
     return square < PLACE_REACH ? gaussian_exp(-0.5 * square) : 0;
+}
+
+/* How far the pixels of a sample reach on both sides. */
+static const double PLACE_SAMPLE_REACH = 3;
+
+/* The weight of a pixel at an offset along an axis from a sample: sinc(x) sinc(x / 3), Lanczos'
+ * window (Duchon 1979, J. Appl. Meteor. 18, 1016). The peak of a point is right to 0.7% at a FWHM
+ * of 2.5 pixels and more, where the nearest pixel is 7% too low on average, and 2% at 5. */
+static inline double place_sample_weight(double x) {
+    const double turn = M_PI * x;
+    if (x == 0)
+        return 1;
+    return fabs(x) < PLACE_SAMPLE_REACH ? 3 * sin(turn) * sin(turn / 3) / (turn * turn) : 0;
 }
 
 /* A place whose shape is the weights of another one. */

@@ -30,6 +30,9 @@ struct columns {
 };
 
 static struct columns columns_in(const struct place *p, int64_t y) {
+    if (p->is_sampled)
+        return (struct columns){(int64_t)ceil(p->x - p->reach_x),
+                                (int64_t)floor(p->x + p->reach_x)};
     const bool has_nearest = y == place_nearest(p->y);
     const double dy = (double)y - p->y, xx = p->form.xx, xy = p->form.xy;
     const double left = p->square - (p->form.yy - xy * xy / xx) * dy * dy;
@@ -211,6 +214,18 @@ static void find_active(struct group_pixels *s, int64_t y) {
     }
 }
 
+/* Adds the pixels [first, last] of a span to a sample. */
+static void add_to_sample(const struct active *a, const struct span *span, int64_t first,
+                          int64_t last) {
+    const double along_y = place_sample_weight((double)span->y - a->place->y);
+    for (int64_t i = first; i <= last; i++) {
+        const double weight =
+            along_y * place_sample_weight((double)(span->x + i) - a->place->x) * span->weight[i];
+        a->known->sampled += weight * span->above[i];
+        a->known->weight += weight;
+    }
+}
+
 /* Counts the pixels of a span that a place uses, and takes the value of its nearest pixel. */
 static void count_pixels(const struct active *a, const struct span *span) {
     const int64_t first = a->used.x0 > span->x ? a->used.x0 - span->x : 0;
@@ -220,6 +235,8 @@ static void count_pixels(const struct active *a, const struct span *span) {
     int64_t n = last - first + 1;
     for (int64_t i = first; span->n_blank > 0 && i <= last; i++)
         n -= span->weight[i] == 0;
+    if (a->place->is_sampled)
+        add_to_sample(a, span, first, last);
     a->known->n += n;
     a->known->n_missing += last - first + 1 - n;
     if (a->nearest >= span->x && a->nearest < span->x + span->n) {

@@ -27,6 +27,8 @@ struct place_pixels {
     struct noise_at noise;
     int64_t n, n_missing; /* pixels with and without a value */
     double chi2;          /* the sum of (residual / rms)^2 over its pixels, if it is wanted */
+    double sampled,
+        weight; /* of a sample: sums of value - background times weights, and of weights */
 };
 
 /* Sums over the pixels of a group of n places that have a value. */

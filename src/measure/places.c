@@ -46,8 +46,11 @@ double place_widest(const struct tensor *beam, int64_t width, int64_t height) {
 struct place place_make(double x, double y, const struct tensor *moments, double widest,
                         int64_t row) {
     struct place p = {.x = x, .y = y, .moments = {NAN, NAN, NAN}, .row = row, .source = row};
-    if (!moments)
+    if (!moments) {
+        p.is_sampled = true;
+        p.reach_x = p.reach_y = PLACE_SAMPLE_REACH;
         return p;
+    }
     if (!(FIT_FWHM * sqrt(tensor_axes(moments).major) <= widest) ||
         !(tensor_determinant(moments) > 0)) { /* a line, but for rounding */
         place_leave_out(&p);
@@ -65,6 +68,9 @@ struct place place_make(double x, double y, const struct tensor *moments, double
 }
 
 bool place_is_cut(const struct place *p, int64_t width, int64_t height) {
+    if (p->is_sampled) /* pixels at offsets of less than a pixel more are no part of it */
+        return p->x - p->reach_x <= -1 || p->y - p->reach_y <= -1 ||
+               p->x + p->reach_x >= (double)width || p->y + p->reach_y >= (double)height;
     return p->square > 0 &&
            (p->x < p->reach_x || p->y < p->reach_y || p->x > (double)width - 1 - p->reach_x ||
             p->y > (double)height - 1 - p->reach_y);

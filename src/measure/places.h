@@ -11,7 +11,7 @@ bool place_beam_is_too_wide(const struct tensor *beam, int64_t width, int64_t he
  * moments: without the beam it is wider than the image's diagonal. */
 double place_widest(const struct tensor *beam, int64_t width, int64_t height);
 
-/* Makes a place with a shape of these second moments (pixels^2; NULL: the nearest pixel alone). It
+/* Makes a place with a shape of these second moments (pixels^2; NULL: a sample of the image). It
  * uses the pixels within one FWHM, in the directions of its shape. It is a source alone, without
  * weights. A shape with a FWHM above `widest` is left out. */
 struct place place_make(double x, double y, const struct tensor *moments, double widest,
@@ -33,7 +33,7 @@ bool places_weigh(const struct fit_frame *frame, const struct correlation *noise
 struct places_setting {
     const struct run_source *pixels;
     const struct fit_frame *frame;   /* the beam is its unit circle; NULL: no amplitudes are fitted,
-                                        only the nearest pixels are read */
+                                        the image is sampled at the places */
     const struct correlation *noise; /* if amplitudes are fitted */
     bool residuals;                  /* chi2 is wanted */
     bool positive;                   /* no amplitude is below 0 */

@@ -242,7 +242,7 @@ class Schema(t.Case):
             ([], "highest pixel, less the background", "flux-weighted centroid"),
             (["--deblend"], "highest pixel, less the background", "flux-weighted centroid"),
             (["--fit"], "highest value of the model", "centre of flux of its Gaussians"),
-            (at, "nearest pixel", "of the position"),
+            (at, "value at the position", "of the position"),
             ([*at, "--fit"], "peak of the shape", "of the position"),
         ):
             texts = {
