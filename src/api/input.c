@@ -1,5 +1,8 @@
 #include "api/input.h"
 
+#include "input/regions/region_file.h"
+#include "input/regions/searched.h"
+
 /* Whether a search reads all pixels several times, and not once and then some of them. */
 static bool reads_often(const struct options *o) {
     return o->noise.local || o->noise.rms_box.size > 0 || options_fit(o) || o->negative ||
@@ -26,7 +29,7 @@ enum srcfind_status input_open(struct input *input, const char *path, const stru
         status = user_maps_open(&input->maps, &input->image, metadata, options, error);
     if (status == SRCFIND_OK && reads_often(options))
         keep_pixels(input);
-    input_see(input, NULL);
+    input_see(input, NULL, NULL);
     return status;
 }
 
@@ -45,7 +48,7 @@ enum srcfind_status input_open_pixels(struct input *input, const struct pixel_so
         image_trim_source(&input->image, metadata);
     if (status == SRCFIND_OK)
         status = user_maps_open(&input->maps, &input->image, metadata, options, error);
-    input_see(input, NULL);
+    input_see(input, NULL, NULL);
     return status;
 }
 
@@ -55,8 +58,9 @@ void input_close(struct input *input) {
     plane_mean_clear(&input->mean);
 }
 
-void input_see(struct input *input, struct blanks *blanks) {
+void input_see(struct input *input, struct blanks *blanks, const struct blanks *unsearched) {
     const struct pixel_source *detected = user_map_source(&input->maps, USER_DETECTION);
+    input->unsearched = unsearched;
     input->pixels = input->image.source;
     if (detected)
         input->detected = *detected;
@@ -67,17 +71,44 @@ void input_see(struct input *input, struct blanks *blanks) {
         input->detected = blanked_source(&input->blanked[1], detected, blanks);
 }
 
-enum srcfind_status input_read_blanks(struct input *input, struct blanks **blanks,
+enum srcfind_status input_add_regions(const struct input *input,
+                                      const struct srcfind_image *metadata, struct blanks *blanks,
                                       struct threads *threads, struct error *error) {
-    const struct pixel_source *image = &input->image.source;
-    if (!user_maps_exist(&input->maps))
+    const char *path = input->maps.regions;
+    struct regions regions;
+    if (!path)
         return SRCFIND_OK;
-    *blanks = blanks_create(image->width * image->height);
-    if (!*blanks)
+    enum srcfind_status status = region_file_read(path, &regions, error);
+    if (status == SRCFIND_OK)
+        status = searched_pixels(&regions, path, &input->image, metadata, threads, blanks, error);
+    regions_clear(&regions);
+    return status;
+}
+
+enum srcfind_status input_read_blanks(struct input *input, const struct options *options,
+                                      const struct srcfind_image *metadata, struct blanks **blanks,
+                                      struct blanks **unsearched, struct threads *threads,
+                                      struct error *error) {
+    const int64_t n_pixels = metadata->width * metadata->height;
+    const bool has_regions = input->maps.regions, are_blank = has_regions && options->mask_noise;
+    enum srcfind_status status = SRCFIND_OK;
+    if (user_maps_exist(&input->maps) || are_blank)
+        *blanks = blanks_create(n_pixels);
+    else if (!has_regions)
+        return SRCFIND_OK;
+    if (has_regions && !are_blank)
+        *unsearched = blanks_create(n_pixels);
+    if ((has_regions && !are_blank && !*unsearched) || (!*blanks && !*unsearched))
         return error_memory(error, "reading a mask or a map");
-    input_see(input, *blanks);
-    (*blanks)->is_complete = !input->maps.images[USER_DETECTION];
-    return user_maps_blanks(&input->maps, *blanks, threads, error);
+    input_see(input, *blanks, *unsearched);
+    if (*blanks) {
+        (*blanks)->is_complete = !input->maps.images[USER_DETECTION];
+        status = user_maps_blanks(&input->maps, *blanks, threads, error);
+    }
+    return status == SRCFIND_OK
+               ? input_add_regions(input, metadata, are_blank ? *blanks : *unsearched, threads,
+                                   error)
+               : status;
 }
 
 enum srcfind_status input_unchanged(const struct input *input, struct error *error) {

@@ -307,7 +307,7 @@ static enum srcfind_status open_image(struct wanted_maps *m) {
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         input_open(&m->input, r->image.path, &r->options, m->finder->threads, &m->metadata, error);
-    input_see(&m->input, r->blanks);
+    input_see(&m->input, r->blanks, r->unsearched);
     return status == SRCFIND_OK
                ? fits_file_unchanged(&m->input.image.file, &r->origin.version, error)
                : status;
@@ -475,7 +475,7 @@ static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
     host_pixels_make(&host, &pixels, options->image.blank);
     status = input_open_pixels(&m->input, &host.source, pixels.header, options, &m->metadata,
                                &m->finder->error);
-    input_see(&m->input, m->result->blanks);
+    input_see(&m->input, m->result->blanks, m->result->unsearched);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     close_image(m);

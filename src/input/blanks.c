@@ -39,6 +39,14 @@ void blanks_add(struct blanks *b, int64_t first, int64_t n) {
     }
 }
 
+void blanks_add_bits(struct blanks *b, int64_t first, int64_t n, uint64_t bits) {
+    const int64_t bit = first % 64;
+    const uint64_t given = n < 64 ? bits & ((UINT64_C(1) << n) - 1) : bits;
+    add_bits(b, first / 64, given << bit);
+    if (bit > 0 && bit + n > 64)
+        add_bits(b, first / 64 + 1, given >> (64 - bit));
+}
+
 bool blanks_has_any(const struct blanks *b, int64_t first, int64_t n) {
     uint64_t any = 0;
     for (int64_t i = first, end = first + n; i < end && !any;) {

@@ -81,8 +81,9 @@ struct options {
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     const char *rms_map, *background_map, *mask, *detect_on; /* files, or directories of them */
     const char *detect_rms_map, *detect_background_map;      /* the same, of detect_on's image */
-    struct path_list measure_in;                             /* the same, any number */
-    int connectivity;                                        /* enum connectivity_choice */
+    bool mask_noise;             /* the noise, too, is only of what the regions of `mask` leave */
+    struct path_list measure_in; /* the same, any number */
+    int connectivity;            /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;         /* sources of the negated image, too */
     int64_t completeness;  /* so many sources of each width are added and searched; 0: not given */

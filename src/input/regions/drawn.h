@@ -1,0 +1,54 @@
+/* A region in the pixels of an image. */
+#ifndef DRAWN_H
+#define DRAWN_H
+
+#include "input/image.h"
+#include "input/regions/regions.h"
+
+enum drawn_kind {
+    DRAWN_NOTHING, /* no pixel of the image is in it */
+    DRAWN_CIRCLE,  /* angular distances from a centre */
+    DRAWN_ELLIPSE,
+    DRAWN_BOX,
+    DRAWN_POLYGON
+};
+
+/* A limit of angular distances. */
+struct drawn_limit {
+    double chord_squared; /* sky_chord_squared of it; negative: no limit is there */
+    double cosine, sine, angle;
+};
+
+struct drawn {
+    enum drawn_kind kind;
+    bool excludes;
+    /* A circle: in the frame of the image; inner: of an annulus. */
+    struct direction centre;
+    struct drawn_limit inner, outer;
+    /* An ellipse or a box: pixel (x, y) is at u = inverse (x - x0, y - y0); inside of an ellipse
+     * are inner_squared <= |u|^2 < 1, of a box |u| < 1 on both axes. */
+    double x, y, inverse[2][2], inner_squared;
+    const struct region_point *points; /* of a polygon, in pixels */
+    int64_t n_points;
+    double x_min, x_max, y_min, y_max; /* of all but a circle */
+    double turn_x, turn_y;             /* the shape is also so far on, to either side; or 0 */
+};
+
+/* What the shapes of an image are drawn with. */
+struct drawing {
+    const char *path; /* of the file of regions */
+    const struct image *image;
+    const struct srcfind_image *metadata;
+    enum sky_frame frame;        /* of the image, */
+    bool has_frame;              /* if it is one of these */
+    struct region_point *points; /* for all polygons; point i of the regions is point i here */
+};
+
+/* Draws region i. */
+enum srcfind_status drawn_make(const struct drawing *drawing, const struct regions *regions,
+                               int64_t i, struct drawn *drawn, struct error *error);
+
+/* The pixels x0 ... x0 + 63 of row y that are in a shape, one bit each; not of a circle. */
+uint64_t drawn_row(const struct drawn *drawn, int64_t x0, int64_t y);
+
+#endif

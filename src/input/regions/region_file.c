@@ -1,0 +1,97 @@
+/* How a file of regions is told from an image: FITS begins with SIMPLE; a text begins with a
+ * comment of DS9 or CASA, or with a word of theirs; and where all this says nothing the suffix
+ * counts. */
+#include "input/regions/region_file.h"
+
+#include <string.h>
+
+#include "common/path.h"
+#include "input/fits/file.h"
+#include "input/regions/ds9.h"
+#include "input/tables/text_file.h"
+
+enum region_file_kind { NO_REGIONS, FILE_OF_DS9, FILE_OF_AEGEAN };
+
+enum { HEAD = 4096 }; /* bytes that tell what a file is */
+
+static bool begins_with(const char *text, int64_t size, const char *begin) {
+    const size_t n = strlen(begin);
+    return (uint64_t)size >= n && memcmp(text, begin, n) == 0;
+}
+
+/* The first line that is neither empty nor a comment; an empty one where there is none. */
+static struct region_word first_line(const char *path, const char *text, int64_t size) {
+    struct region_text t = {.path = path, .next = text, .end = text + size};
+    struct region_word line = {text, 0};
+    while (region_text_line(&t, &line) && (line.length == 0 || *line.at == '#'))
+        line.length = 0;
+    return line;
+}
+
+/* What the file at `path` is, by its first bytes. */
+static enum region_file_kind kind_of(const char *path, const char *text, int64_t size) {
+    static const char PICKLE = '\x80'; /* and the number of its protocol */
+    if (begins_with(text, size, "SIMPLE"))
+        return NO_REGIONS;
+    if (path_ends_with(path, ".mim") || (size > 1 && *text == PICKLE && text[1] < ' '))
+        return FILE_OF_AEGEAN;
+    if (memchr(text, '\0', (size_t)size))
+        return NO_REGIONS;
+    const bool is_ds9 = begins_with(text, size, "# Region file format: DS9") ||
+                        ds9_is_line(first_line(path, text, size)) || path_ends_with(path, ".reg");
+    return is_ds9 ? FILE_OF_DS9 : NO_REGIONS;
+}
+
+static enum srcfind_status refuse_pickle(const char *path, struct error *error) {
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: a region of Aegean is a Python pickle, which may run anything: convert it "
+        "by python3 -c 'from AegeanTools.regions import Region; "
+        "Region.load(\"%s\").write_fits(\"regions.fits\")', and give --mask "
+        "regions.fits",
+        path, path);
+}
+
+enum srcfind_status region_file_is(const char *path, bool *is, struct error *error) {
+    struct error ignored;
+    struct fits_file file;
+    char head[HEAD];
+    *is = false;
+    enum srcfind_status status = fits_file_open_any(&file, path, &ignored);
+    const int64_t size = status != SRCFIND_OK       ? 0
+                         : file.version.size < HEAD ? file.version.size
+                                                    : HEAD;
+    if (status == SRCFIND_OK)
+        status = fits_file_read(&file, head, size, 0, &ignored);
+    fits_file_close(&file);
+    if (status != SRCFIND_OK)
+        return SRCFIND_OK; /* who opens it as an image says what is wrong */
+    const enum region_file_kind kind = kind_of(path, head, size);
+    *is = kind != NO_REGIONS;
+    return kind == FILE_OF_AEGEAN ? refuse_pickle(path, error) : SRCFIND_OK;
+}
+
+enum srcfind_status region_file_parse(const char *path, const char *text, int64_t size,
+                                      struct regions *regions, struct error *error) {
+    struct region_text t = {.path = path, .next = text, .end = text + size, .error = error};
+    *regions = (struct regions){0};
+    const enum region_file_kind kind = kind_of(path, text, size < HEAD ? size : HEAD);
+    const enum srcfind_status status =
+        kind == FILE_OF_AEGEAN ? refuse_pickle(path, error) : ds9_read(&t, regions);
+    if (status == SRCFIND_OK && regions->n == 0)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: there is no region in it: leave --mask out to search everything",
+                         path);
+    return status;
+}
+
+enum srcfind_status region_file_read(const char *path, struct regions *regions,
+                                     struct error *error) {
+    struct text_file file;
+    *regions = (struct regions){0};
+    enum srcfind_status status = text_file_open(&file, path, error);
+    if (status == SRCFIND_OK)
+        status = region_file_parse(path, file.text, file.size, regions, error);
+    text_file_close(&file);
+    return status;
+}
