@@ -27,6 +27,7 @@
 #include "cli/near_options.h"
 #include "common/near_word.h"
 #include "common/texts.h"
+#include "input/regions/region_file.h"
 #include "options/options.h"
 #include "output/writer.h"
 
@@ -421,8 +422,18 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
     return options;
 }
 
+/* Whether the mask is a file of regions, which are not blank for the noise. A file that cannot be
+ * read is refused later. */
+static bool has_regions(const struct cli *cli) {
+    const struct options *o = &cli->find->values;
+    struct error ignored;
+    bool has = false;
+    return *o->mask && !o->mask_noise && region_file_is(o->mask, &has, &ignored) == SRCFIND_OK &&
+           has;
+}
+
 bool command_line_is_for_cpu(const struct cli *cli) {
-    return is_given(cli, "rms-map") || is_given(cli, "background-map") ||
+    return has_regions(cli) || is_given(cli, "rms-map") || is_given(cli, "background-map") ||
            is_given(cli, "detect-rms-map") || is_given(cli, "detect-background-map");
 }
 
@@ -454,9 +465,10 @@ static bool options_go_together(const struct cli *cli) {
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))
-        return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
-                        "is nothing to compare: leave --rms-map, --background-map and those of "
-                        "--detect-on out");
+        return complain(
+            "--compare-cpu: maps of the noise and regions of --mask are used on the CPU "
+            "only, so that there is nothing to compare: leave --rms-map, "
+            "--background-map, those of --detect-on and --mask out");
     if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
         return complain("--merge-duplicates is of --merge FILE, which is not given");
     if (cli->merge && cli->output && !names_file(cli))

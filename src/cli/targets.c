@@ -32,6 +32,7 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/position_list.h"
+#include "input/regions/region_file.h"
 #include "input/shared_table.h"
 #include "output/chosen_table.h"
 #include "output/writer.h"
@@ -335,6 +336,15 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
     return EXIT_OK;
 }
 
+/* Whether a file has regions, which are those of all images. */
+static bool is_for_all(enum user_map_kind kind, const char *path) {
+    struct error ignored; /* who reads the file says what is wrong */
+    bool is = false;
+    if (kind == USER_MASK)
+        region_file_is(path, &is, &ignored);
+    return is;
+}
+
 /* Names what one option gives for each image. */
 static int name_user_map(const struct cli *cli, const char *option, enum user_map_kind kind,
                          struct targets *t) {
@@ -342,7 +352,8 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
     const char *path = options_get(&cli->find->values, option, text);
     if (!*path)
         return EXIT_OK;
-    if (t->several_files && !directory_is(path))
+    const bool needs_directory = t->several_files && !is_for_all(kind, path);
+    if (needs_directory && !directory_is(path))
         return messages_usage(
             "--%s: %s is no directory, and several images need one, with STEM.fits for "
             "each",
@@ -351,7 +362,7 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
         if (!target_add(&t->target[i], user_map_path(kind, path, t->target[i].image), FILE_USER_MAP,
                         kind, "a mask or map that is read"))
             return messages_no_memory(NAMING);
-    return t->several_files ? note_shared(cli, option, kind, t) : EXIT_OK;
+    return needs_directory ? note_shared(cli, option, kind, t) : EXIT_OK;
 }
 
 static int name_user_maps(const struct cli *cli, struct targets *t) {

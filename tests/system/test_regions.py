@@ -1,0 +1,486 @@
+"""--mask with regions: which pixels are in them, and what is searched. The reference is here: circles
+by angular distance, ellipses and boxes by the linear map at their centre, polygons by crossings."""
+import json
+import math
+import os
+import random
+import re
+
+import numpy as np
+from astropy import units as u
+from astropy.coordinates import SkyCoord
+from astropy.io import fits
+from astropy.wcs import WCS
+from scipy import ndimage
+
+import srcfind_test as t
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+N = 130  # pixels along each axis: no multiple of 64
+SKIES = (
+    ("SIN", (0.1, 30), "ICRS", 0.02),
+    ("TAN", (180, -45), "FK5", 0.01),
+    ("ZEA", (10, 89.6), "ICRS", 0.03),
+    ("CAR", (0, 0), "ICRS", 0.05),
+    ("STG", (300, -89.9), "FK4", 0.02),
+    ("TAN", (0.1, 5), "GALACTIC", 0.005),
+    ("AIT", (0, 0), "GALACTIC", 2.0),
+)
+EQUINOX = {"FK5": 2000.0, "FK4": 1950.0}
+
+
+def header_of(projection, middle, frame, pixel, n=N):
+    """A header whose image is turned by 20 degrees."""
+    axes = ("GLON", "GLAT") if frame == "GALACTIC" else ("RA--", "DEC-")
+    wcs = WCS(naxis=2)
+    wcs.wcs.ctype = [axis + "-" + projection for axis in axes]
+    wcs.wcs.crval, wcs.wcs.crpix, wcs.wcs.cdelt = middle, [n / 2, n / 2], [-pixel, pixel]
+    c, s = math.cos(math.radians(20)), math.sin(math.radians(20))
+    wcs.wcs.pc = [[c, -s], [s, c]]
+    wcs.wcs.set()
+    header = wcs.to_header()
+    if frame != "GALACTIC":
+        header["RADESYS"] = frame
+    if frame in EQUINOX:
+        header["EQUINOX"] = EQUINOX[frame]
+    header.update({"BUNIT": "Jy/beam", "BMAJ": 3 * pixel, "BMIN": 3 * pixel, "BPA": 0.0})
+    return header
+
+
+class Reference:
+    """The pixels of regions of an image."""
+
+    def __init__(self, header):
+        self.header = header
+        self.wcs = WCS(header)
+        self.y, self.x = np.mgrid[:N, :N]
+        with np.errstate(all="ignore"):
+            self.sky = self.wcs.pixel_to_world(self.x, self.y)
+
+    def ring(self, centre, inner, outer):
+        distance = centre.separation(self.sky).deg
+        return (distance >= inner) & (distance < outer)
+
+    def linear(self, centre):
+        """The pixel of a direction, and pixels a degree to the west and the north."""
+        step = 0.01 * abs(self.header["CDELT1"]) * u.deg
+
+        def along(angle):
+            ends = [centre.directional_offset_by(angle + turn, step) for turn in (0, 180) * u.deg]
+            (x, a), (y, b) = [self.wcs.world_to_pixel(end) for end in ends]
+            return [float((x - y) / (2 * step.value)), float((a - b) / (2 * step.value))]
+
+        west, north = along(-90 * u.deg), along(0 * u.deg)
+        return self.wcs.world_to_pixel(centre), np.array([west, north]).T
+
+    def turned(self, place, matrix, angle, size):
+        """Coordinates of all pixels in units of the half axes."""
+        c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        axes = matrix @ np.array([[c, -s], [s, c]]) @ np.diag(size)
+        offsets = np.stack([self.x - place[0], self.y - place[1]]).reshape(2, -1)
+        return (np.linalg.inv(axes) @ offsets).reshape(2, N, N)
+
+    def ellipse(self, *place):
+        return (self.turned(*place) ** 2).sum(0) < 1
+
+    def box(self, *place):
+        return (abs(self.turned(*place)) < 1).all(0)
+
+    def polygon(self, x, y):
+        inside = np.zeros((N, N), bool)
+        for i in range(len(x)):
+            x0, y0, x1, y1 = x[i - 1], y[i - 1], x[i], y[i]
+            with np.errstate(all="ignore"):
+                cross = (x1 - x0) * (self.y - y0) / (y1 - y0) + x0
+            inside ^= ((y0 > self.y) != (y1 > self.y)) & (self.x < cross)
+        return inside
+
+
+def position(centre):
+    return "%.11f,%.11f" % (centre.data.lon.deg, centre.data.lat.deg)
+
+
+class Regions(t.Case):
+    def searched(self, header, text, *options, name="some.reg", status=0):
+        """Which pixels of an image of high values are in an island."""
+        image = np.random.default_rng(1).normal(10, 0.1, (N, N)).astype(np.float32)
+        self.write("high.fits", image, header)
+        return self.searched_of("high.fits", text, *options, name=name)
+
+    def searched_of(self, image, text, *options, name="some.reg"):
+        with open(self.path(name), "w") as stream:
+            stream.write(text)
+        result = t.run(
+            *("-q", "--rms=1", "--background=zero", "--save=mask", "-o", self.path("o.csv")),
+            *("--mask", self.path(name), *options, self.path(image)),
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return fits.getdata(self.path("o.mask.fits")) > 0
+
+    def assert_same_pixels(self, got, wanted, text):
+        self.assertEqual(np.argwhere(got != wanted).tolist(), [], text)
+
+    def shapes(self, reference, frame, pixel, generator):
+        """A region of each shape in the frame of the image, with its pixels."""
+        x, y = generator.uniform(-10, N + 10, 2)
+        corners = x + generator.uniform(-40, 40, 7), y + generator.uniform(-40, 40, 7)
+        centre = reference.wcs.pixel_to_world(x, y)
+        points = reference.wcs.pixel_to_world(*corners)
+        if not np.isfinite(centre.data.lon.deg) or not np.isfinite(points.data.lon.deg).all():
+            return
+        a, b = sorted(generator.uniform(2, 50, 2) * pixel)
+        angle = generator.uniform(0, 360)
+        at, own = position(centre), frame.lower()
+        other = centre.transform_to(
+            generator.choice(["icrs", "fk5", "fk4", "galactic"]), merge_attributes=False
+        )
+        yield f"{own};circle({at},{a:.12f})", reference.ring(centre, 0, a)
+        yield f"{own};annulus({at},{a*60:.12f}',{b*60:.12f}')", reference.ring(centre, a, b)
+        yield f"{other.name};circle({position(other)},{b:.12f})", reference.ring(centre, 0, b)
+        if min(abs(centre.data.lat.deg), pixel) < 1:  # far away from steep curvature
+            place = (*reference.linear(centre), angle)
+            size = f"{at},{a:.12f},{b:.12f},{angle:.12f}"
+            yield f"{own};ellipse({size})", reference.ellipse(*place, (a, b))
+            yield f"{own};box({size})", reference.box(*place, (a / 2, b / 2))
+        a, b = a / pixel, b / pixel
+        place = ((x, y), np.eye(2), angle)
+        size = f"{x + 1:.12f},{y + 1:.12f},{a:.12f},{b:.12f},{angle:.12f}"
+        yield f"image;ellipse({size})", reference.ellipse(*place, (a, b))
+        yield f"physical\nbox {size.replace(',', ' ')}", reference.box(*place, (a / 2, b / 2))
+        corners = reference.wcs.world_to_pixel(points)
+        text = ",".join(position(point) for point in points)
+        yield f"{own}\npolygon({text}) # color=red", reference.polygon(*corners)
+
+    def test_pixels_of_shapes(self):
+        generator = np.random.default_rng(11)
+        for projection, middle, frame, pixel in SKIES:
+            header = header_of(projection, middle, frame, pixel)
+            reference = Reference(header)
+            for _ in range(4):
+                for text, wanted in self.shapes(reference, frame, pixel, generator):
+                    self.assert_same_pixels(self.searched(header, text), wanted, text)
+
+    def test_add_and_take_out(self):
+        header = header_of(*SKIES[0])
+        wide, narrow = np.zeros((2, N, N), bool)
+        wide[21:80, 31:100] = True
+        narrow[40:70, 40:71] = True
+        one, other = "box(66,51,70,60,0)", "box(56,55.5,32,31)"
+        for text, wanted in (
+            (f"image\n{one}\n-{other}", wide & ~narrow),
+            (f"image\n-{other}\n{one}", wide & ~narrow),
+            (f"image;{one};-{other};{one}", wide & ~narrow),
+            (f"image\n-{other}", ~narrow),
+            (f"image\n!{other} # outside", ~narrow),
+            (f"# Region file format: DS9\nglobal color=red\nimage\n+{other} ||", narrow),
+        ):
+            self.assert_same_pixels(self.searched(header, text), wanted, text)
+
+    def test_border_is_outside(self):
+        header = header_of(*SKIES[0])
+        y, x = np.mgrid[:N, :N]
+        far = (x - 50) ** 2 + (y - 60) ** 2
+        inside = (abs(x - 50) < 10) & (abs(y - 60) < 5)
+        for text, wanted in (
+            ("circle(51,61,10)", far < 100),
+            ("annulus(51,61,5,10)", (far < 100) & (far >= 25)),
+            ("annulus(51,61,0,3,10)", far < 100),
+            ("box(51,61,20,10,0)", inside),
+            ("polygon(41,56,61,56,61,66,41,66)", inside),
+        ):
+            self.assert_same_pixels(self.searched(header, "image;" + text), wanted, text)
+
+    def test_whole_sky_in_cylinder(self):
+        """Shapes go on at the other end of the sky, and a circle around a pole is there."""
+        header = header_of("CAR", (180, 0), "ICRS", 360 / N)
+        header["CRPIX1"] = (N + 1) / 2
+        header["PC1_1"] = header["PC2_2"] = 1
+        header["PC1_2"] = header["PC2_1"] = 0
+        reference = Reference(header)
+        lat = np.degrees(np.arcsin(np.clip(np.sin(np.radians(reference.sky.dec.deg)), -1, 1)))
+        pixel = 360 / N
+        for lon in (0.1, 1.0, 359.5):
+            text = f"icrs;box({lon},10,{30 * pixel},{20 * pixel},0)"
+            got = self.searched(header, text)
+            here = np.isfinite(reference.sky.ra.deg)
+            west = (reference.sky.ra.deg - lon + 180) % 360 - 180
+            scale = math.cos(math.radians(10))
+            wanted = here & (abs(west * scale) < 15 * pixel) & (abs(lat - 10) < 10 * pixel)
+            self.assert_same_pixels(got, wanted, text)
+            self.assertGreater(got[:, :10].sum(), 50)
+            self.assertGreater(got[:, -10:].sum(), 50)
+        pole = self.searched(header, "icrs;circle(77,90,20)")
+        self.assert_same_pixels(pole, np.isfinite(lat) & (lat > 70), "pole")
+
+    def test_physical_pixels(self):
+        header = header_of(*SKIES[0])
+        header.update({"LTM1_1": 0.5, "LTM2_2": 0.25, "LTV1": 10, "LTV2": -3})
+        got = self.searched(header, "physical;box(82,164,64,80,0)")
+        y, x = np.mgrid[:N, :N]
+        wanted = (abs(x - 50) < 16) & (abs(y - 37) < 10)
+        self.assert_same_pixels(got, wanted, "physical")
+
+    def test_trim(self):
+        header = header_of(*SKIES[0])
+        text = "image;circle(60,70,20)\n-icrs;".split("-")[0] + "\nicrs;circle(0.1,30,0.2)"
+        whole = self.searched(header, text)
+        part = self.searched(header, text, "--trim=31,110,41,100")
+        self.assert_same_pixels(part, whole[40:100, 30:110], text)
+
+    def messages(self):
+        return (
+            ("icrs\ncircle(1,2", "line 2: `circle(1,2` has no closing parenthesis"),
+            ("foo(1,2,3)", "line 1: `foo` is no shape or frame"),
+            ("icrs;circle(1,2,3,4)", "line 1: `circle(1,2,3,4)` has 4 numbers, and needs 3"),
+            ("image;polygon(1,2,3,4,5,6,7)", "in pairs"),
+            ("image;circle(1,2,-3)", "`circle(1,2,-3)` has no size"),
+            ("image;annulus(1,2,5,3)", "needs its inner radius before its outer one"),
+            ("image;annulus(1,2,5,7,6)", "has radii that do not rise"),
+            ('fk5;circle(1,95,3")', "`95` is beyond a pole"),
+            ("fk5;circle(1,x,3)", "`x` is no number"),
+            ("fk5;circle(1,2furlongs,3)", "`2furlongs` has no unit of angles"),
+            ("fk5;ellipse(1,2,3',4i,5)", "`4i` is not in the unit of the size before"),
+            ("image;circle(1d,2,3)", "`1d` is no pixel"),
+            ("ecliptic;circle(1,2,3)", "`ecliptic` is no shape or frame"),
+            ("fk5 circle(1,2,3)", "`circle(1,2,3)` stands behind a frame"),
+            ("image;circle(1,2,3) panda", "`panda` stands behind a shape"),
+            ("global color=red", "there is no region in it"),
+            ("image;circle(1,2,nan)", "is no number"),
+        )
+
+    def test_messages(self):
+        image = self.write("i.fits", t.noise(50, 50))
+        mask = self.path("bad.reg")
+        for text, message in self.messages():
+            with open(mask, "w") as stream:
+                stream.write(text)
+            self.assertIn(mask + ": ", self.assert_error(1, message, image, "--mask", mask))
+        for text, message in (
+            ("fk5;circle(1,2,3)", "the image has no sky coordinates"),
+            ("image;circle(1,2,3')", "the image has no sky coordinates"),
+        ):
+            with open(mask, "w") as stream:
+                stream.write(text)
+            self.assert_error(1, message, image, "--mask", mask)
+        header = header_of("TAN", (10, 20), "ICRS", 0.01)
+        header["CTYPE1"], header["CTYPE2"] = "ELON-TAN", "ELAT-TAN"
+        image = self.write("ecliptic.fits", t.noise(50, 50), header)
+        with open(mask, "w") as stream:
+            stream.write("fk5;circle(1,2,3)")
+        self.assert_error(
+            1, "cannot be converted to the coordinates of the image", image, "--mask", mask
+        )
+
+    def test_pickles_are_not_read(self):
+        image = self.write("i.fits", t.noise(50, 50))
+        for name, content in (("a.mim", b"\x80\x04\x95\x00\x00"), ("b.reg", b"\x80\x03c\x00")):
+            with open(self.path(name), "wb") as stream:
+                stream.write(content)
+            self.assert_error(1, "write_fits(", image, "--mask", self.path(name))
+
+    def test_hostile_files(self):
+        """Changed files are read, or end with one line."""
+        image = self.write("i.fits", t.noise(60, 60, seed=5), t.sky_header())
+        seeds = [
+            "# Region file format: DS9\nfk5\ncircle(150.0,2.0,30\")\n-box(10:00:01,+2:00:10,9',2',30)\n"
+            "image\npolygon(10,10,50,12,40,50)\nphysical;annulus(30,30,5,10,20)\n"
+        ]
+        self.mutate(image, seeds, ".reg", 150)
+
+    def mutate(self, image, seeds, suffix, n):
+        chance = random.Random(7)
+        for i in range(n):
+            text = bytearray(chance.choice(seeds).encode())
+            for _ in range(chance.randint(1, 8)):
+                at = chance.randrange(len(text) + 1)
+                kind = chance.randrange(4)
+                if kind == 0:
+                    text[at:at] = bytes(chance.choice(b"()[],;+-#eE9.\n\t'\"dp{}:/\x80\xff\x00"))
+                elif kind == 1:
+                    del text[at : at + chance.randint(1, 20)]
+                elif kind == 2:
+                    text[at:at] = b"9" * chance.randint(1, 400)
+                else:
+                    text[at:at] = text[chance.randrange(len(text) + 1) :][:40]
+            path = self.path("h" + suffix)
+            with open(path, "wb") as stream:
+                stream.write(text)
+            result = t.run("-q", image, "--mask", path)
+            self.assertIn(result.returncode, (0, 1), (i, text))
+            if result.returncode:
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn(path, result.stderr)
+
+
+DISC = "image;circle(90,100,60)\n-circle(110,100,12)"
+
+
+class Searches(t.Case):
+    """What is searched, and what stays that of the whole image."""
+
+    def setUp(self):
+        super().setUp()
+        self.image = t.noise(200, 190, seed=9, n_sources=60)
+        self.image[:, 95:] *= np.linspace(1, 3, 95, dtype=np.float32)
+        self.image[30:40, 60:70] = np.nan
+        self.file = self.write("i.fits", self.image, t.sky_header())
+        self.mask = self.path("disc.reg")
+        with open(self.mask, "w") as stream:
+            stream.write(DISC)
+        y, x = np.mgrid[:200, :190]
+        self.inside = ((x - 89) ** 2 + (y - 99) ** 2 < 3600) & (
+            (x - 109) ** 2 + (y - 99) ** 2 >= 144
+        )
+
+    def rows(self, *options, **more):
+        path = self.path("rows.csv")
+        result = t.run("-q", "-o", path, *options, self.file, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return t.read_csv(path)
+
+    def islands(self, *options):
+        path = self.path("maps.csv")
+        t.run("-q", "-o", path, "--save=islands,rms", *options, self.file, check=True)
+        return fits.getdata(self.path("maps.islands.fits")), fits.getdata(
+            self.path("maps.rms.fits")
+        )
+
+    def test_islands_are_those_of_the_pixels_inside(self):
+        self.write("rms.fits", np.full((200, 190), 1.3, np.float32))
+        for noise in ([], ["--local"], ["--rms-map", self.path("rms.fits")]):
+            whole, rms = self.islands("-n3", "-i3", *noise)
+            high, _ = self.islands("-n6", "-i6", *noise)
+            for connectivity in (4, 8):
+                structure = ndimage.generate_binary_structure(2, connectivity // 4)
+                labels, n = ndimage.label((whole > 0) & self.inside, structure)
+                kept = np.unique(labels[(high > 0) & self.inside])
+                numbers = np.zeros(n + 1, int)
+                numbers[kept[kept > 0]] = np.arange(1, (kept > 0).sum() + 1)
+                options = ["-n6", "-i3", f"--connectivity={connectivity}", *noise]
+                for machine in (["-j1"], ["-j3"]):
+                    got, own = self.islands("--mask", self.mask, *options, *machine)
+                    self.assertEqual(np.argwhere(got != numbers[labels]).tolist(), [], options)
+                    np.testing.assert_array_equal(own, rms)
+                self.assertGreater(len(kept), 5)
+                # an island that is cut, or touches the border, has flag 1
+                rows = self.rows("--mask", self.mask, *options)
+                outside = ndimage.binary_dilation(
+                    ~self.inside | np.isnan(self.image), np.ones((3, 3)), border_value=1
+                )
+                for row, label in zip(rows, kept[kept > 0]):
+                    touches = bool(outside[labels == label].any())
+                    self.assertEqual(int(row["Flags"]) & 1, int(touches), row)
+
+    def test_whole_islands_have_the_rows_of_the_whole_image(self):
+        for options in (["-i3"], ["-i3", "--fit"], ["-i3", "--local", "--fit"]):
+            drop = ("Source_id", "Isl_id", "Flags")
+            # fits see pixels outside: their margin is not cut
+            rows, _ = self.rows_of(options, drop)
+            cut, flags = self.rows_of(["--mask", self.mask, *options], drop)
+            same = [row for row, flag in zip(cut, flags) if not int(flag) & 1]
+            self.assertGreater(len(same), 8)
+            for row in same:
+                self.assertIn(row, rows)
+
+    def rows_of(self, options, drop):
+        rows = self.rows(*options)
+        return (
+            [{k: v for k, v in row.items() if k not in drop} for row in rows],
+            [row["Flags"] for row in rows],
+        )
+
+    def test_mask_noise_is_a_mask(self):
+        fitsmask = self.write("mask.fits", self.inside.astype(np.uint8))
+        for options in (["-i3"], ["--local", "--fit"], ["--negative"]):
+            self.assertEqual(
+                self.rows("--mask", self.mask, "--mask-noise", *options),
+                self.rows("--mask", fitsmask, *options),
+            )
+        whole, _ = self.islands()
+        self.assertNotEqual(
+            self.rows("--mask", self.mask, "--mask-noise", "-n4"),
+            self.rows("--mask", self.mask, "-n4"),
+        )
+
+    def test_json_names_the_file(self):
+        catalogue = json.loads(t.run("-q", "-fjson", "--mask", self.mask, self.file).stdout)
+        self.assertEqual(catalogue["options"]["mask"], self.mask)
+        self.assertIsNone(catalogue["options"]["mask-noise"])
+
+    def test_negative_and_scales(self):
+        negative = -self.image
+        self.write("n.fits", negative, t.sky_header())
+        rows = self.rows("--negative", "--mask", self.mask)
+        self.file = self.path("n.fits")
+        turned = self.rows("--negative", "--mask", self.mask)
+        self.assertEqual(len(rows), len(turned))
+        y, x = np.mgrid[:200, :190]
+        for cx, cy in ((60, 100), (40, 170)):
+            self.image += 2.5 * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / 200).astype(np.float32)
+        self.file = self.write("wide.fits", self.image, t.sky_header())
+        everywhere = self.rows("--scales=3", "--rms=1")
+        found = self.rows("--scales=3", "--rms=1", "--mask", self.mask)
+        for rows, n in ((everywhere, 2), (found, 1)):
+            wide = [row for row in rows if float(row["Scale"]) > 0 or row["S_Code"] == "M"]
+            near = {
+                (cx, cy)
+                for cx, cy in ((60, 100), (40, 170))
+                for row in wide
+                if math.hypot(float(row["Xposn"]) - cx, float(row["Yposn"]) - cy) < 8
+            }
+            self.assertEqual(len(near), n, near)
+        for row in found:
+            y, x = int(row["Ypeak"]), int(row["Xpeak"])  # near the centre of a sample
+            self.assertTrue(self.inside[y - 1 : y + 2, x - 1 : x + 2].any(), row)
+
+    def test_detect_on(self):
+        other = self.write("other.fits", self.image[::1] * 2, t.sky_header())
+        rows = self.rows("--detect-on", other, "--mask", self.mask)
+        alone = self.rows("--mask", self.mask)
+        self.assertEqual([r["Xpeak"] for r in rows], [r["Xpeak"] for r in alone])
+
+    def test_forced_photometry_goes_on_outside(self):
+        at = "--at=" + "150.02,1.98;150.0,2.0"
+        self.assertEqual(self.rows(at, "--mask", self.mask), self.rows(at))
+
+    def test_injected_sources_are_inside(self):
+        path = self.path("c.json")
+        t.run("-q", "-fjson", "-o", path, "--completeness=300", "--mask", self.mask, self.file)
+        with open(path) as stream:
+            bins = json.load(stream)["completeness"]["snr"]
+        bright = [b for b in bins if b["low"] >= 10]
+        injected, found = (sum(b[name] for b in bright) for name in ("injected", "found"))
+        self.assertGreater(injected, 30)
+        self.assertGreater(found, 0.7 * injected)  # three in ten pixels are searched
+
+    def test_nothing_is_searched(self):
+        with open(self.mask, "w") as stream:
+            stream.write("image;circle(1000,1000,5)")
+        self.assertEqual(self.rows("--mask", self.mask), [])
+        self.assertEqual(self.rows("--mask", self.mask, "--scales", "--fit"), [])
+
+    def test_many_images(self):
+        for i in range(3):
+            self.write(f"m{i}.fits", t.noise(200, 190, seed=i), t.sky_header())
+        files = [self.path(f"m{i}.fits") for i in range(3)]
+        t.run("-q", *files, "-o", self.path("out/"), "--mask", self.mask, check=True)
+        for i in range(3):
+            rows = t.read_csv(self.path(f"out/m{i}.csv"))
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertTrue(self.inside[int(row["Ypeak"]), int(row["Xpeak"])])
+
+    def test_gpu_leaves_regions_to_the_cpu(self):
+        if not os.path.exists(FAKE):
+            self.skipTest("no fake GPU")
+        fake = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
+        self.assertEqual(self.rows("--mask", self.mask, env=fake), self.rows("--mask", self.mask))
+        arguments = self.file, "--mask", self.mask
+        self.assert_error(3, "regions of --mask: on the CPU only", "--gpu", *arguments, env=fake)
+        result = t.run("--compare-cpu", *arguments, env=fake)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("nothing to compare", result.stderr)
+
+
+if __name__ == "__main__":
+    t.main()
