@@ -176,6 +176,50 @@ class Regions(t.Case):
         ):
             self.assert_same_pixels(self.searched(header, text), wanted, text)
 
+    def test_casa(self):
+        """The same pixels as those of regions of DS9."""
+        header = header_of(*SKIES[0])
+        middle = "0.1deg, 29.9deg"
+        for casa, ds9 in (
+            (f"circle [[{middle}], 0.4deg], coord=ICRS", "icrs;circle(0.1,29.9,0.4)"),
+            (f"circle[[{middle}], 24arcmin], coord=J2000, corr=[I, Q], color='#ff, a'", "fk5;circle(0.1,29.9,0.4)"),
+            ("circle [[00h00m24s, +29.54.00], 1440arcsec], coord=B1950", "fk4;circle(0.1,29.9,0.4)"),
+            ("circle [[00:00:24.0, +29d54m00s], 1440arcsec], coord=B1950", "fk4;circle(0.1,29.9,0.4)"),
+            (f"global coord=ICRS\nannulus [[{middle}], [0.2deg, 0.4deg]]", "icrs;annulus(0.1,29.9,0.2,0.4)"),
+            (f"ellipse [[{middle}], [0.5deg, 12arcmin], 25deg], coord=ICRS", "icrs;ellipse(0.1,29.9,0.5,0.2,115)"),
+            (f"ellipse [[{middle}], [12pix, 5pix], 25deg], coord=ICRS", "icrs;ellipse(0.1,29.9,12i,5i,115)"),
+            (f"rotbox [[{middle}], [0.5deg, 0.2deg], 25deg], coord=ICRS", "icrs;box(0.1,29.9,0.5,0.2,25)"),
+            (f"centerbox [[{middle}], [0.5deg, 0.2deg]], coord=ICRS", "icrs;box(0.1,29.9,0.5,0.2)"),
+            ("box [[0.3deg, 29.7deg], [359.9deg, 30.1deg]], coord=ICRS", "icrs;polygon(0.3,29.7,359.9,29.7,359.9,30.1,0.3,30.1)"),
+            ("poly [[0.3deg, 29.7deg], [359.9deg, 29.8deg], [0.1deg, 30.3deg]], coord=ICRS", "icrs;polygon(0.3,29.7,359.9,29.8,0.1,30.3)"),
+            ("poly [[10pix,10pix],[80pix,12pix],[40pix,90pix]]", "image;polygon(11,11,81,13,41,91)"),
+            ("rotbox [[50pix,60pix],[40pix,20pix],0.3rad]", "image;box(51,61,40,20,0.3r)"),
+            ("box [[50.5pix,60.5pix],[80.5pix,70.5pix]]", "image;box(66.5,66.5,30,10)"),
+            (f"ann circle [[1pix,1pix],3pix]\ntext [[1pix,1pix],'a']\ncircle [[{middle}],0.4deg],coord=GALACTIC", "galactic;circle(0.1,29.9,0.4)"),
+        ):  # fmt: skip
+            wanted = self.searched(header, ds9)
+            if "GAL" not in casa and "fk4" not in ds9:
+                self.assertGreater(wanted.sum(), 100, ds9)
+            for begin, name in (("#CRTFv0\n", "a.txt"), ("", "b.txt"), ("# own\n", "c.crtf")):
+                if begin == "" and casa.startswith("global"):
+                    continue
+                got = self.searched(header, begin + casa, name=name)
+                self.assert_same_pixels(got, wanted, casa)
+
+    def test_casa_line_by_line(self):
+        header = header_of(*SKIES[0])
+        y, x = np.mgrid[:N, :N]
+        wide, middle, dot = [(x - 60) ** 2 + (y - 60) ** 2 < r * r for r in (30, 20, 10)]
+        circles = [f"circle [[60pix, 60pix], {r}pix]\n" for r in (30, 20, 10)]
+        for signs, order, wanted in (
+            ("+-+", (0, 1, 2), wide & ~middle | dot),
+            ("-+", (1, 2), ~middle | dot),
+            ("+-", (2, 0), wide & False),
+            ("-", (0,), ~wide),
+        ):
+            text = "#CRTFv0\n" + "".join(s + circles[i] for s, i in zip(signs, order))
+            self.assert_same_pixels(self.searched(header, text), wanted, text)
+
     def test_border_is_outside(self):
         header = header_of(*SKIES[0])
         y, x = np.mgrid[:N, :N]
@@ -246,7 +290,21 @@ class Regions(t.Case):
             ("image;circle(1,2,3) panda", "`panda` stands behind a shape"),
             ("global color=red", "there is no region in it"),
             ("image;circle(1,2,nan)", "is no number"),
-        )
+            ("#CRTFv0\ncircle [[1pix, 2pix], 3pix", "line 2: `circle [[1pix, 2pix], 3pix` has no closing"),
+            ("#CRTFv0\ncircle [[1, 2deg], 3deg]", "`1` has no unit"),
+            ("#CRTFv0\ncircle [[1deg, 2deg], 3]", "`3` has no unit"),
+            ("#CRTFv0\ncircle [[1deg, 2deg], 3deg]", "names no frame: add coord=J2000"),
+            ("#CRTFv0\ncircle [[1deg, 2pix], 3deg], coord=ICRS", "has pixels and angles"),
+            ("#CRTFv0\ncircle [[1deg, 2deg], 3deg], coord=ECLIPTIC", "`ECLIPTIC` is no frame"),
+            ("#CRTFv0\ncircle [[1deg, 2deg], 3deg] coord=ICRS", "`coord=ICRS` has no , where"),
+            ("#CRTFv0\ncircle [1deg, 2deg], 3deg", "`3deg` is no keyword"),
+            ("#CRTFv0\nblob [[1deg, 2deg], 3deg]", "`blob` is no shape of CASA"),
+            ("#CRTFv0\npoly [[1pix, 2pix], [3pix, 4pix]]", "has 2 corners, and needs three"),
+            ("#CRTFv0\ncentbox [[1pix, 2pix], [3pix, 4pix]]", "`centbox` is no shape"),
+            ("#CRTFv0\nellipse [[1pix, 2pix], [3pix, 4arcsec], 1deg]", "is not in the unit"),
+            ("#CRTFv0\ncircle [[1deg, 95deg], 3deg], coord=ICRS", "is beyond a pole"),
+            ("#CRTFv0\ncircle [[1pix, 2pix], 3pix], linewidth", "is no keyword"),
+        )  # fmt: skip
 
     def test_messages(self):
         image = self.write("i.fits", t.noise(50, 50))
@@ -286,6 +344,12 @@ class Regions(t.Case):
             "image\npolygon(10,10,50,12,40,50)\nphysical;annulus(30,30,5,10,20)\n"
         ]
         self.mutate(image, seeds, ".reg", 150)
+        seeds = [
+            "#CRTFv0\nglobal coord=J2000\ncircle [[150.0deg, 2.0deg], 30arcsec], color='red'\n"
+            "-rotbox [[10:00:01,+2.00.10], [9arcmin, 2arcmin], 30deg], corr=[I, Q]\n"
+            "+poly [[10pix,10pix],[50pix,12pix],[40pix,50pix]]\nbox [[1pix,2pix],[9pix,8pix]]\n"
+        ]
+        self.mutate(image, seeds, ".crtf", 150)
 
     def mutate(self, image, seeds, suffix, n):
         chance = random.Random(7)

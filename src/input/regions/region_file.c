@@ -7,10 +7,11 @@
 
 #include "common/path.h"
 #include "input/fits/file.h"
+#include "input/regions/casa.h"
 #include "input/regions/ds9.h"
 #include "input/tables/text_file.h"
 
-enum region_file_kind { NO_REGIONS, FILE_OF_DS9, FILE_OF_AEGEAN };
+enum region_file_kind { NO_REGIONS, FILE_OF_DS9, FILE_OF_CASA, FILE_OF_AEGEAN };
 
 enum { HEAD = 4096 }; /* bytes that tell what a file is */
 
@@ -37,9 +38,14 @@ static enum region_file_kind kind_of(const char *path, const char *text, int64_t
         return FILE_OF_AEGEAN;
     if (memchr(text, '\0', (size_t)size))
         return NO_REGIONS;
-    const bool is_ds9 = begins_with(text, size, "# Region file format: DS9") ||
-                        ds9_is_line(first_line(path, text, size)) || path_ends_with(path, ".reg");
-    return is_ds9 ? FILE_OF_DS9 : NO_REGIONS;
+    const struct region_word line = first_line(path, text, size);
+    if (begins_with(text, size, "#CRTF") || casa_is_line(line))
+        return FILE_OF_CASA;
+    if (begins_with(text, size, "# Region file format: DS9"))
+        return FILE_OF_DS9;
+    if (path_ends_with(path, ".crtf"))
+        return FILE_OF_CASA;
+    return ds9_is_line(line) || path_ends_with(path, ".reg") ? FILE_OF_DS9 : NO_REGIONS;
 }
 
 static enum srcfind_status refuse_pickle(const char *path, struct error *error) {
@@ -76,8 +82,9 @@ enum srcfind_status region_file_parse(const char *path, const char *text, int64_
     struct region_text t = {.path = path, .next = text, .end = text + size, .error = error};
     *regions = (struct regions){0};
     const enum region_file_kind kind = kind_of(path, text, size < HEAD ? size : HEAD);
-    const enum srcfind_status status =
-        kind == FILE_OF_AEGEAN ? refuse_pickle(path, error) : ds9_read(&t, regions);
+    const enum srcfind_status status = kind == FILE_OF_AEGEAN ? refuse_pickle(path, error)
+                                       : kind == FILE_OF_CASA ? casa_read(&t, regions)
+                                                              : ds9_read(&t, regions);
     if (status == SRCFIND_OK && regions->n == 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: there is no region in it: leave --mask out to search everything",
