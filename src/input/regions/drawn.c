@@ -244,22 +244,32 @@ static enum srcfind_status draw_polygon(const struct drawing *d, const struct re
     return status;
 }
 
-enum srcfind_status drawn_make(const struct drawing *d, const struct regions *regions, int64_t i,
-                               struct drawn *drawn, struct error *error) {
-    const struct region *region = &regions->all[i];
-    const bool needs_sky = region->system == REGION_SKY || region->size_on_sky;
-    *drawn = (struct drawn){.excludes = region->excludes};
-    if (needs_sky && !d->image->wcs)
+enum srcfind_status drawn_check_sky(const struct drawing *d, enum region_system system,
+                                    struct error *error) {
+    if (!d->image->wcs)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: its regions are on the sky, and the image has no sky coordinates: "
                          "write them in pixels, or add the coordinates to the header",
                          d->path);
-    if (region->system == REGION_SKY && !d->has_frame)
+    if (system == REGION_SKY && !d->has_frame)
         return error_set(
             error, SRCFIND_ERROR_INPUT,
             "%s: its regions cannot be converted to the coordinates of the image "
             "(%s, equinox %g): write them in pixels, or as a mask of the image's shape",
             d->path, d->metadata->frame, d->metadata->equinox);
+    return SRCFIND_OK;
+}
+
+enum srcfind_status drawn_make(const struct drawing *d, const struct regions *regions, int64_t i,
+                               struct drawn *drawn, struct error *error) {
+    const struct region *region = &regions->all[i];
+    const bool needs_sky = region->system == REGION_SKY || region->size_on_sky;
+    *drawn = (struct drawn){.excludes = region->excludes};
+    if (needs_sky) {
+        const enum srcfind_status status = drawn_check_sky(d, region->system, error);
+        if (status != SRCFIND_OK)
+            return status;
+    }
     if (d->image->wcs)
         wcs_turn(d->image->wcs, &drawn->turn_x, &drawn->turn_y);
     if (region->shape == REGION_POLYGON)

@@ -44,6 +44,10 @@ struct drawing {
     struct region_point *points; /* for all polygons; point i of the regions is point i here */
 };
 
+/* An error if the image lacks what positions of a system need. */
+enum srcfind_status drawn_check_sky(const struct drawing *drawing, enum region_system system,
+                                    struct error *error);
+
 /* Draws region i. */
 enum srcfind_status drawn_make(const struct drawing *drawing, const struct regions *regions,
                                int64_t i, struct drawn *drawn, struct error *error);

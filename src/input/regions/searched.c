@@ -7,8 +7,8 @@
  *    contains it, needs no more; else the positions of all of its pixels are found, once for all
  *    circles.
  *
- * Cost: a position for each pixel near the border of a circle. A position takes a third of a
- * microsecond. */
+ * Cost: a position for each pixel near the border of a circle, for all with a MOC. A position takes
+ * a third of a microsecond. */
 #include "input/regions/searched.h"
 
 #include <math.h>
@@ -16,6 +16,8 @@
 
 #include "common/arrays.h"
 #include "input/regions/drawn.h"
+#include "input/regions/healpix.h"
+#include "input/regions/moc.h"
 
 enum { TILE = 64, PIXELS = TILE * TILE, PROBES = 9 };
 
@@ -25,7 +27,8 @@ struct searching {
     const struct regions *regions;
     const struct image *image;
     int64_t width, height;
-    struct drawn *drawn; /* the regions, in their order */
+    struct drawn *drawn;  /* the regions, in their order */
+    enum sky_frame frame; /* of the image, if it is known */
     struct blanks *unsearched;
 };
 
@@ -141,6 +144,18 @@ static enum srcfind_status add_circle(struct tile *t, const struct drawn *d, str
     return status;
 }
 
+/* --- a MOC in a tile --- */
+
+static enum srcfind_status add_moc(struct tile *t, struct error *error) {
+    const enum srcfind_status status = t->has_sky ? SRCFIND_OK : find_sky(t, error);
+    for (int i = 0; status == SRCFIND_OK && i < PIXELS; i++) {
+        const struct direction d = sky_turn(&t->pixels[i], t->of->frame, SKY_ICRS);
+        const bool is_in = !isnan(d.at[2]) && moc_has(t->of->regions, healpix_cell(&d));
+        t->rows[i / TILE] |= (uint64_t)is_in << i % TILE;
+    }
+    return status;
+}
+
 /* --- tiles --- */
 
 static enum srcfind_status add_region(struct tile *t, const struct drawn *d, struct error *error) {
@@ -157,6 +172,8 @@ static enum srcfind_status search_tile(struct tile *t, struct error *error) {
     t->has_reach = t->has_sky = false;
     for (int row = 0; row < TILE; row++)
         t->rows[row] = s->regions->begins_full ? UINT64_MAX : 0;
+    if (s->regions->is_moc)
+        status = add_moc(t, error);
     for (int64_t i = 0; status == SRCFIND_OK && i < s->regions->n; i++)
         status = add_region(t, &s->drawn[i], error);
     const int64_t n = s->width - t->x < TILE ? s->width - t->x : TILE;
@@ -195,7 +212,8 @@ static enum srcfind_status search_band(void *context, int band, struct error *er
 
 static enum srcfind_status draw_all(const struct searching *s, const struct drawing *drawing,
                                     struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
+    enum srcfind_status status =
+        s->regions->is_moc ? drawn_check_sky(drawing, REGION_SKY, error) : SRCFIND_OK;
     for (int64_t i = 0; status == SRCFIND_OK && i < s->regions->n; i++)
         status = drawn_make(drawing, s->regions, i, &s->drawn[i], error);
     return status;
@@ -216,6 +234,7 @@ enum srcfind_status searched_pixels(const struct regions *regions, const char *p
                               .metadata = metadata,
                               .points = arrays_allocate(regions->n_points, sizeof *drawing.points)};
     drawing.has_frame = sky_frame_of_image(metadata->frame, metadata->equinox, &drawing.frame);
+    s.frame = drawing.frame;
     enum srcfind_status status =
         s.drawn && drawing.points ? draw_all(&s, &drawing, error) : error_memory(error, DRAWING);
     const int64_t n_bands = (s.height + TILE - 1) / TILE;
