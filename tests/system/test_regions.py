@@ -1,5 +1,6 @@
 """--mask with regions: which pixels are in them, and what is searched. The reference is here: circles
 by angular distance, ellipses and boxes by the linear map at their centre, polygons by crossings."""
+import gzip
 import json
 import math
 import os
@@ -96,12 +97,44 @@ class Reference:
         return inside
 
 
+def healpix(sky, order):
+    """Nested cells of HEALPix (Gorski et al. 2005) of positions."""
+    side = 2**order
+    xyz = sky.icrs.cartesian.xyz.value
+    z, quarter = xyz[2], np.arctan2(xyz[1], xyz[0]) % (2 * np.pi) * 2 / np.pi
+    zone = abs(z) <= 2 / 3
+    rising = np.floor(side * (0.5 + quarter - 0.75 * z)).astype(int)
+    falling = np.floor(side * (0.5 + quarter + 0.75 * z)).astype(int)
+    a, b = rising // side, falling // side
+    base = np.where(a == b, a % 4 + 4, np.where(a < b, a % 4, b % 4 + 8))
+    x, y = falling % side, side - 1 - rising % side
+    whole = np.minimum(quarter.astype(int), 3)
+    scaled = side * np.hypot(xyz[0], xyz[1]) / np.sqrt((1 + abs(z)) / 3)
+    j = np.minimum(((quarter - whole) * scaled).astype(int), side - 1)
+    k = np.minimum(((1 - quarter + whole) * scaled).astype(int), side - 1)
+    north = z > 0
+    base = np.where(zone, base, np.where(north, whole, whole + 8))
+    x = np.where(zone, x, np.where(north, side - 1 - k, j))
+    y = np.where(zone, y, np.where(north, side - 1 - j, k))
+    cell = base << 2 * order
+    for bit in range(order):
+        cell |= ((x >> bit) & 1) << 2 * bit | ((y >> bit) & 1) << (2 * bit + 1)
+    return cell
+
+
+def moc_table(column, **cards):
+    table = fits.BinTableHDU.from_columns([column])
+    for name, value in cards.items():
+        table.header[name] = value
+    return fits.HDUList([fits.PrimaryHDU(), table])
+
+
 def position(centre):
     return "%.11f,%.11f" % (centre.data.lon.deg, centre.data.lat.deg)
 
 
 class Regions(t.Case):
-    def searched(self, header, text, *options, name="some.reg", status=0):
+    def searched(self, header, text, *options, name="some.reg"):
         """Which pixels of an image of high values are in an island."""
         image = np.random.default_rng(1).normal(10, 0.1, (N, N)).astype(np.float32)
         self.write("high.fits", image, header)
@@ -110,9 +143,12 @@ class Regions(t.Case):
     def searched_of(self, image, text, *options, name="some.reg"):
         with open(self.path(name), "w") as stream:
             stream.write(text)
+        return self.searched_file(image, self.path(name), *options)
+
+    def searched_file(self, image, mask, *options):
         result = t.run(
             *("-q", "--rms=1", "--background=zero", "--save=mask", "-o", self.path("o.csv")),
-            *("--mask", self.path(name), *options, self.path(image)),
+            *("--mask", mask, *options, self.path(image)),
         )
         self.assertEqual(result.returncode, 0, result.stderr)
         return fits.getdata(self.path("o.mask.fits")) > 0
@@ -219,6 +255,121 @@ class Regions(t.Case):
         ):
             text = "#CRTFv0\n" + "".join(s + circles[i] for s, i in zip(signs, order))
             self.assert_same_pixels(self.searched(header, text), wanted, text)
+
+    def save_mocs(self, cells):
+        """Writes cells of each order in all forms; returns the paths."""
+        low = {str(order): [int(c) for c in some] for order, some in cells.items()}
+        lines = "\n".join(
+            f"{order}/" + " ".join(map(str, some[:-2])) + f",{some[-1]}-{some[-1]} {some[-2]}"
+            for order, some in low.items()
+        )
+        uniq = np.array([4 ** (int(o) + 1) + c for o, some in low.items() for c in some])
+        ranges = [
+            (c << 2 * (29 - int(o)), c + 1 << 2 * (29 - int(o))) for o, l in low.items() for c in l
+        ]
+        ends = np.array(ranges).ravel()
+        files = {"a.moc": json.dumps(low), "b.txt": lines, "c.txt": json.dumps(low, indent=1)}
+        tables = {
+            "d.fits": moc_table(
+                fits.Column("UNIQ", "1K", array=uniq), ORDERING="NUNIQ", MOCORDER=9, COORDSYS="C"
+            ),
+            "e.fits": moc_table(
+                fits.Column("RANGE", "1K", array=ends), ORDERING="RANGE", MOCORD_S=9, MOCDIM="SPACE"
+            ),
+            "f.fits": moc_table(
+                fits.Column("RANGE", "2K", array=ranges), ORDERING="RANGE", MOCORD_S=9
+            ),
+            "g.fits": moc_table(
+                fits.Column("NPIX", "1J", array=uniq.astype(np.int32)),
+                PIXTYPE="HEALPIX",
+                ORDERING="NUNIQ",
+            ),
+        }
+        for name, text in files.items():
+            with open(self.path(name), "w") as stream:
+                stream.write(text)
+        for name, table in tables.items():
+            table.writeto(self.path(name), overwrite=True)
+        with open(self.path("e.fits"), "rb") as plain:
+            with gzip.open(self.path("h.fits.gz"), "wb") as packed:
+                packed.write(plain.read())
+        return [self.path(name) for name in (*files, *tables, "h.fits.gz")]
+
+    def test_maps_of_coverage(self):
+        chance = np.random.default_rng(8)
+        image = np.random.default_rng(1).normal(10, 0.1, (N, N)).astype(np.float32)
+        for projection, middle, frame, pixel in SKIES:
+            header = header_of(projection, middle, frame, pixel)
+            reference = Reference(header)
+            self.write("high.fits", image, header)
+            there = np.isfinite(reference.sky.data.lon.deg)
+            cells, wanted = {}, np.zeros((N, N), bool)
+            for order in (1, 6, 8, 10):
+                of_pixels = np.where(there, healpix(reference.sky, order), -1)
+                all_cells = np.unique(of_pixels[there])
+                some = chance.permutation(all_cells)[: max(3, len(all_cells) // 8)]
+                if order == 1:
+                    some = np.array([0, 1, 2]) if pixel < 1 else some[:3]
+                if len(some) < 3:
+                    continue
+                cells[order] = some
+                wanted |= np.isin(of_pixels, some)
+            for path in self.save_mocs(cells):
+                got = self.searched_file("high.fits", path)
+                self.assert_same_pixels(got, wanted, (projection, path))
+
+    def test_messages_of_maps_of_coverage(self):
+        image = self.write("i.fits", t.noise(50, 50), t.sky_header())
+        for text, message in (
+            ('{"30": [1]}', "line 1: `30` is no order of cells"),
+            ('{"3":\n [1, 768]}', "line 2: `768` is no cell of this order: 0 to 767"),
+            ('{"3": [1 2]}', "has no ] or comma before it"),
+            ('{"3" [1]}', "is no list"),
+            ('{"3": [1], 4: []}', "is no order"),
+            ('{"3": [1', "line 1: `` has no ]"),
+            ('{"3": [', "ends too early"),
+            ('{"3": [1]} x', "`x` stands behind the map"),
+            ("{}", "there is no region in it"),
+            ("3/1 5-3", "`5-3` is a range that ends before it begins"),
+            ("3/1 768", "`768` is no cell of this order"),
+            ("3/1\n4/x", "line 2: `x` is no cell"),
+            ("t3/1", "is no order of cells (the space"),
+        ):
+            path = self.path("a.txt")
+            with open(path, "w") as stream:
+                stream.write(text)
+            self.assert_error(1, message, image, "--mask", path)
+        path = self.path("a.fits")
+        number = fits.Column("UNIQ", "1K", array=[4, 70])
+        for column, cards, message in (
+            (number, {"ORDERING": "NESTED", "PIXTYPE": "HEALPIX"}, "ORDERING is NESTED"),
+            (number, {"ORDERING": "RANGE", "MOCORD_T": 9, "MOCDIM": "TIME"}, "coverage of TIME"),
+            (number, {"ORDERING": "NUNIQ", "COORDSYS": "G"}, "its COORDSYS is G"),
+            (number, {"ORDERING": "RANGE", "MOCORD_S": 5, "MOCORDER": 5}, None),
+            (fits.Column("UNIQ", "1K", array=[3]), {"ORDERING": "NUNIQ"}, "3 is no cell"),
+            (fits.Column("UNIQ", "1K", array=[-5]), {"ORDERING": "NUNIQ"}, "-5 is no cell"),
+            (
+                fits.Column("R", "1K", array=[9, 5]),
+                {"ORDERING": "RANGE", "MOCORD_S": 1},
+                "5 is no end",
+            ),
+            (
+                fits.Column("R", "1K", array=[9]),
+                {"ORDERING": "RANGE", "MOCORD_S": 1},
+                "9 is no end",
+            ),
+            (
+                fits.Column("U", "1D", array=[9]),
+                {"ORDERING": "NUNIQ"},
+                "no column of whole numbers",
+            ),
+            (fits.Column("U", "1K", array=[]), {"ORDERING": "NUNIQ"}, "there is no region"),
+        ):
+            moc_table(column, **cards).writeto(path, overwrite=True)
+            if message:
+                self.assert_error(1, message, image, "--mask", path)
+            else:
+                self.assertEqual(t.run("-q", image, "--mask", path).returncode, 0)
 
     def test_border_is_outside(self):
         header = header_of(*SKIES[0])
@@ -350,11 +501,18 @@ class Regions(t.Case):
             "+poly [[10pix,10pix],[50pix,12pix],[40pix,50pix]]\nbox [[1pix,2pix],[9pix,8pix]]\n"
         ]
         self.mutate(image, seeds, ".crtf", 150)
+        self.mutate(image, ['{"3": [1, 2, 767],\n "8": [300000], "29": [5]}', "{}"], ".moc", 100)
+        self.mutate(image, ["3/1 2-5,767\n8/300000 29/"], ".txt", 50)
+        cells = fits.Column("UNIQ", "1K", array=np.arange(70000, 70100))
+        moc_table(cells, ORDERING="NUNIQ", MOCORDER=9).writeto(self.path("m.fits"))
+        with open(self.path("m.fits"), "rb") as stream:
+            self.mutate(image, [stream.read()], ".fits", 50)
 
     def mutate(self, image, seeds, suffix, n):
         chance = random.Random(7)
         for i in range(n):
-            text = bytearray(chance.choice(seeds).encode())
+            seed = chance.choice(seeds)
+            text = bytearray(seed if isinstance(seed, bytes) else seed.encode())
             for _ in range(chance.randint(1, 8)):
                 at = chance.randrange(len(text) + 1)
                 kind = chance.randrange(4)
