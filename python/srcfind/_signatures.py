@@ -58,6 +58,8 @@ class Options(TypedDict, total=False):
     mask: Map | None
     #: the noise, too, is only of regions of --mask
     mask_noise: Flag | None
+    #: what regions of --mask change [search]
+    regions_as: Literal["search", "mask"] | None
     #: find the sources in FILE, measure in the image
     detect_on: Map | None
     #: with --detect-on: its rms [its own noise]

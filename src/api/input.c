@@ -72,7 +72,8 @@ void input_see(struct input *input, struct blanks *blanks, const struct blanks *
 }
 
 enum srcfind_status input_add_regions(const struct input *input,
-                                      const struct srcfind_image *metadata, struct blanks *blanks,
+                                      const struct srcfind_image *metadata,
+                                      const struct blanks *before, struct blanks *blanks,
                                       struct threads *threads, struct error *error) {
     const char *path = input->maps.regions;
     struct regions regions;
@@ -80,9 +81,21 @@ enum srcfind_status input_add_regions(const struct input *input,
         return SRCFIND_OK;
     enum srcfind_status status = region_file_read(path, &regions, error);
     if (status == SRCFIND_OK)
-        status = searched_pixels(&regions, path, &input->image, metadata, threads, blanks, error);
+        status = searched_pixels(&regions, path, &input->image, metadata, before, threads, blanks,
+                                 error);
     regions_clear(&regions);
     return status;
+}
+
+/* An error for options of regions with a mask that is an image. */
+static enum srcfind_status check_regions(const struct input *input, const struct options *options,
+                                         struct error *error) {
+    const bool is_as_mask = options->regions_as == REGIONS_MASK;
+    return (options->mask_noise || is_as_mask) && !input->maps.regions
+               ? error_set(error, SRCFIND_ERROR_OPTIONS,
+                           "%s: --%s is of regions, and this mask is an image: leave it out",
+                           options->mask, is_as_mask ? "regions-as mask" : "mask-noise")
+               : SRCFIND_OK;
 }
 
 enum srcfind_status input_read_blanks(struct input *input, const struct options *options,
@@ -90,8 +103,11 @@ enum srcfind_status input_read_blanks(struct input *input, const struct options 
                                       struct blanks **unsearched, struct threads *threads,
                                       struct error *error) {
     const int64_t n_pixels = metadata->width * metadata->height;
-    const bool has_regions = input->maps.regions, are_blank = has_regions && options->mask_noise;
-    enum srcfind_status status = SRCFIND_OK;
+    const bool has_regions = input->maps.regions && options->regions_as != REGIONS_MASK;
+    const bool are_blank = has_regions && options->mask_noise;
+    enum srcfind_status status = check_regions(input, options, error);
+    if (status != SRCFIND_OK)
+        return status;
     if (user_maps_exist(&input->maps) || are_blank)
         *blanks = blanks_create(n_pixels);
     else if (!has_regions)
@@ -106,8 +122,8 @@ enum srcfind_status input_read_blanks(struct input *input, const struct options 
         status = user_maps_blanks(&input->maps, *blanks, threads, error);
     }
     return status == SRCFIND_OK
-               ? input_add_regions(input, metadata, are_blank ? *blanks : *unsearched, threads,
-                                   error)
+               ? input_add_regions(input, metadata, NULL, are_blank ? *blanks : *unsearched,
+                                   threads, error)
                : status;
 }
 

@@ -43,9 +43,11 @@ enum srcfind_status input_read_blanks(struct input *input, const struct options 
                                       struct blanks **unsearched, struct threads *threads,
                                       struct error *error);
 
-/* Adds the pixels that the regions of the option mask leave out, if it names a file of regions. */
+/* Adds the pixels that the regions of the option mask leave out, if it names a file of regions.
+ * before: see searched_pixels. */
 enum srcfind_status input_add_regions(const struct input *input,
-                                      const struct srcfind_image *metadata, struct blanks *blanks,
+                                      const struct srcfind_image *metadata,
+                                      const struct blanks *before, struct blanks *blanks,
                                       struct threads *threads, struct error *error);
 
 /* Returns an error if a file was changed since it was opened. */

@@ -35,11 +35,11 @@ struct cli {
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, version;
     struct help help;
     struct saved save;
-    int bench;      /* rounds; 0: no --bench */
-    int progress;   /* enum progress_choice */
-    uint64_t given; /* options: a bit for each, see command_line_gives */
-    bool no_memory; /* memory ran out while an option was set, which may be right */
-    char **images;  /* arguments in argv; not owned */
+    int bench;         /* rounds; 0: no --bench */
+    int progress;      /* enum progress_choice */
+    uint64_t given[2]; /* options: a bit for each, see command_line_gives */
+    bool no_memory;    /* memory ran out while an option was set, which may be right */
+    char **images;     /* arguments in argv; not owned */
     int n_images;
 };
 

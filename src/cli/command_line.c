@@ -202,7 +202,7 @@ static const struct entry entries[] = {
 
 enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256 };
 
-_Static_assert((int)ENTRIES <= 64, "struct cli has a bit for each option");
+_Static_assert((int)ENTRIES <= 128, "struct cli has a bit for each option");
 
 /* --- messages --- */
 
@@ -372,7 +372,7 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
         if (entry->type == HELP ? !read_help(argc, argv, value == entry->letter, cli)
                                 : !cli_set_entry(cli, entry, optarg))
             return false;
-        cli->given |= UINT64_C(1) << (entry - entries);
+        cli->given[(entry - entries) / 64] |= UINT64_C(1) << (entry - entries) % 64;
     }
 }
 
@@ -405,7 +405,7 @@ static bool is_given(const struct cli *cli, const char *option) {
 bool command_line_gives(const struct cli *cli, const char *name) {
     for (int i = 0; i < ENTRIES; i++)
         if (strcmp(entries[i].name, name) == 0)
-            return cli->given >> i & 1;
+            return cli->given[i / 64] >> i % 64 & 1;
     return false;
 }
 
@@ -428,8 +428,8 @@ static bool has_regions(const struct cli *cli) {
     const struct options *o = &cli->find->values;
     struct error ignored;
     bool has = false;
-    return *o->mask && !o->mask_noise && region_file_is(o->mask, &has, &ignored) == SRCFIND_OK &&
-           has;
+    return *o->mask && !o->mask_noise && o->regions_as != REGIONS_MASK &&
+           region_file_is(o->mask, &has, &ignored) == SRCFIND_OK && has;
 }
 
 bool command_line_is_for_cpu(const struct cli *cli) {

@@ -624,6 +624,45 @@ class Searches(t.Case):
             self.rows("--mask", self.mask, "-n4"),
         )
 
+    def test_regions_change_the_saved_mask(self):
+        def mask(*options):
+            path = self.path("m.csv")
+            t.run("-q", "-o", path, "--save=mask", *options, self.file, check=True)
+            with open(path) as stream:
+                return fits.getdata(self.path("m.mask.fits")) > 0, stream.read()
+
+        blank = np.isnan(self.image)
+        for options in (["-i3"], ["-i3", "--mask-dilate=2", "--mask-fill"]):
+            alone, rows = mask(*options)
+            y, x = np.mgrid[:200, :190]
+            disc = (x - 89) ** 2 + (y - 99) ** 2 < 3600
+            hole = (x - 109) ** 2 + (y - 99) ** 2 < 144
+            for text, wanted in (
+                (DISC, (alone | disc) & ~hole),
+                ("image;-circle(110,100,12)", alone & ~hole),
+                (
+                    "#CRTFv0\n-circle[[89pix,99pix],60pix]\n+circle[[109pix,99pix],12pix]",
+                    alone & ~disc | hole,
+                ),
+            ):
+                with open(self.mask, "w") as stream:
+                    stream.write(text)
+                got, same = mask("--mask", self.mask, "--regions-as=mask", *options)
+                self.assertEqual(np.argwhere(got != wanted & ~blank).tolist(), [], text)
+                self.assertEqual(same, rows)
+
+    def test_options_of_regions(self):
+        self.assert_error(2, "regions-as: it is of regions", "--regions-as=mask", self.file)
+        self.assert_error(2, "mask-noise: it is of regions", "--mask-noise", self.file)
+        arguments = "--mask", self.mask, "--mask-noise", "--regions-as=mask", self.file
+        self.assert_error(2, "leave one of them out", *arguments)
+        fitsmask = self.write("mask.fits", self.inside.astype(np.uint8))
+        for option in ("--mask-noise", "--regions-as=mask"):
+            arguments = "-q", "--mask", fitsmask, option, self.file
+            self.assertIn("this mask is an image", t.run(*arguments).stderr)
+        result = t.run("--mask", self.mask, "--regions-as=mask", self.file)
+        self.assertIn("--regions-as has no effect without --save mask", result.stderr)
+
     def test_json_names_the_file(self):
         catalogue = json.loads(t.run("-q", "-fjson", "--mask", self.mask, self.file).stdout)
         self.assertEqual(catalogue["options"]["mask"], self.mask)

@@ -27,8 +27,9 @@ struct searching {
     const struct regions *regions;
     const struct image *image;
     int64_t width, height;
-    struct drawn *drawn;  /* the regions, in their order */
-    enum sky_frame frame; /* of the image, if it is known */
+    struct drawn *drawn;         /* the regions, in their order */
+    enum sky_frame frame;        /* of the image, if it is known */
+    const struct blanks *before; /* see searched_pixels */
     struct blanks *unsearched;
 };
 
@@ -166,17 +167,25 @@ static enum srcfind_status add_region(struct tile *t, const struct drawn *d, str
     return SRCFIND_OK;
 }
 
+/* The pixels of a row of the tile before the first region. */
+static uint64_t row_before(const struct tile *t, int row, int64_t n) {
+    const struct searching *s = t->of;
+    if (!s->before)
+        return s->regions->begins_full ? UINT64_MAX : 0;
+    return t->y + row < s->height ? blanks_bits(s->before, (t->y + row) * s->width + t->x, n) : 0;
+}
+
 static enum srcfind_status search_tile(struct tile *t, struct error *error) {
     const struct searching *s = t->of;
     enum srcfind_status status = SRCFIND_OK;
+    const int64_t n = s->width - t->x < TILE ? s->width - t->x : TILE;
     t->has_reach = t->has_sky = false;
     for (int row = 0; row < TILE; row++)
-        t->rows[row] = s->regions->begins_full ? UINT64_MAX : 0;
+        t->rows[row] = row_before(t, row, n);
     if (s->regions->is_moc)
         status = add_moc(t, error);
     for (int64_t i = 0; status == SRCFIND_OK && i < s->regions->n; i++)
         status = add_region(t, &s->drawn[i], error);
-    const int64_t n = s->width - t->x < TILE ? s->width - t->x : TILE;
     for (int row = 0; status == SRCFIND_OK && row < TILE && t->y + row < s->height; row++)
         blanks_add_bits(s->unsearched, (t->y + row) * s->width + t->x, n, ~t->rows[row]);
     return status;
@@ -221,13 +230,14 @@ static enum srcfind_status draw_all(const struct searching *s, const struct draw
 
 enum srcfind_status searched_pixels(const struct regions *regions, const char *path,
                                     const struct image *image, const struct srcfind_image *metadata,
-                                    struct threads *threads, struct blanks *unsearched,
-                                    struct error *error) {
+                                    const struct blanks *before, struct threads *threads,
+                                    struct blanks *unsearched, struct error *error) {
     struct searching s = {.regions = regions,
                           .image = image,
                           .width = metadata->width,
                           .height = metadata->height,
                           .drawn = arrays_allocate(regions->n, sizeof *s.drawn),
+                          .before = before,
                           .unsearched = unsearched};
     struct drawing drawing = {.path = path,
                               .image = image,
