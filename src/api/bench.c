@@ -138,7 +138,7 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
         input_open(&input, path, &finder->options, finder->threads, &metadata, &finder->error);
     if (status == SRCFIND_OK)
         status = input_read_blanks(&input, &finder->options, &metadata, &blanks, &unsearched,
-                                   finder->threads, &finder->error);
+                                   finder->regions, finder->threads, &finder->error);
     const struct pixel_source *image = &input.pixels;
     const int64_t n = status == SRCFIND_OK ? image->width * image->height : 0;
     uint32_t *pixels = malloc((size_t)n * sizeof *pixels + 1);

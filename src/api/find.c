@@ -207,7 +207,7 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
         status = planes_check(finder, input, result);
     if (status == SRCFIND_OK)
         status = input_read_blanks(input, &finder->options, &result->image, &result->blanks,
-                                   &result->unsearched, finder->threads, error);
+                                   &result->unsearched, finder->regions, finder->threads, error);
     if (status == SRCFIND_OK)
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)

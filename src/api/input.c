@@ -1,6 +1,5 @@
 #include "api/input.h"
 
-#include "input/regions/region_file.h"
 #include "input/regions/searched.h"
 
 /* Whether a search reads all pixels several times, and not once and then some of them. */
@@ -73,17 +72,23 @@ void input_see(struct input *input, struct blanks *blanks, const struct blanks *
 
 enum srcfind_status input_add_regions(const struct input *input,
                                       const struct srcfind_image *metadata,
-                                      const struct blanks *before, struct blanks *blanks,
-                                      struct threads *threads, struct error *error) {
+                                      const struct blanks *before, struct shared_regions *shared,
+                                      struct blanks *blanks, struct threads *threads,
+                                      struct error *error) {
     const char *path = input->maps.regions;
-    struct regions regions;
+    struct taken_regions *taken;
     if (!path)
         return SRCFIND_OK;
-    enum srcfind_status status = region_file_read(path, &regions, error);
+    struct shared_regions *regions =
+        shared ? shared_regions_share(shared) : shared_regions_create();
+    if (!regions)
+        return error_memory(error, "reading regions");
+    enum srcfind_status status = shared_regions_take(regions, path, &taken, error);
     if (status == SRCFIND_OK)
-        status = searched_pixels(&regions, path, &input->image, metadata, before, threads, blanks,
-                                 error);
-    regions_clear(&regions);
+        status = searched_pixels(taken_regions_of(taken), path, &input->image, metadata, before,
+                                 threads, blanks, error);
+    shared_regions_give(regions, taken);
+    shared_regions_release(regions);
     return status;
 }
 
@@ -100,8 +105,8 @@ static enum srcfind_status check_regions(const struct input *input, const struct
 
 enum srcfind_status input_read_blanks(struct input *input, const struct options *options,
                                       const struct srcfind_image *metadata, struct blanks **blanks,
-                                      struct blanks **unsearched, struct threads *threads,
-                                      struct error *error) {
+                                      struct blanks **unsearched, struct shared_regions *shared,
+                                      struct threads *threads, struct error *error) {
     const int64_t n_pixels = metadata->width * metadata->height;
     const bool has_regions = input->maps.regions && options->regions_as != REGIONS_MASK;
     const bool are_blank = has_regions && options->mask_noise;
@@ -122,7 +127,7 @@ enum srcfind_status input_read_blanks(struct input *input, const struct options 
         status = user_maps_blanks(&input->maps, *blanks, threads, error);
     }
     return status == SRCFIND_OK
-               ? input_add_regions(input, metadata, NULL, are_blank ? *blanks : *unsearched,
+               ? input_add_regions(input, metadata, NULL, shared, are_blank ? *blanks : *unsearched,
                                    threads, error)
                : status;
 }

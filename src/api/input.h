@@ -4,6 +4,7 @@
 #define INPUT_H
 
 #include "api/plane_mean.h"
+#include "input/regions/shared_regions.h"
 #include "input/user_maps.h"
 
 struct input {
@@ -40,15 +41,16 @@ void input_see(struct input *input, struct blanks *blanks, const struct blanks *
  * maps. */
 enum srcfind_status input_read_blanks(struct input *input, const struct options *options,
                                       const struct srcfind_image *metadata, struct blanks **blanks,
-                                      struct blanks **unsearched, struct threads *threads,
-                                      struct error *error);
+                                      struct blanks **unsearched, struct shared_regions *shared,
+                                      struct threads *threads, struct error *error);
 
 /* Adds the pixels that the regions of the option mask leave out, if it names a file of regions.
- * before: see searched_pixels. */
+ * before: see searched_pixels. shared: regions that were read before; may be NULL. */
 enum srcfind_status input_add_regions(const struct input *input,
                                       const struct srcfind_image *metadata,
-                                      const struct blanks *before, struct blanks *blanks,
-                                      struct threads *threads, struct error *error);
+                                      const struct blanks *before, struct shared_regions *shared,
+                                      struct blanks *blanks, struct threads *threads,
+                                      struct error *error);
 
 /* Returns an error if a file was changed since it was opened. */
 enum srcfind_status input_unchanged(const struct input *input, struct error *error);

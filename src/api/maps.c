@@ -246,7 +246,8 @@ static enum srcfind_status change_mask(const struct wanted_maps *m, struct label
         blanks_add(before, run->y * image->width + run->x0, run_length(run));
     }
     if (status == SRCFIND_OK)
-        status = input_add_regions(&m->input, image, before, outside, m->finder->threads, error);
+        status = input_add_regions(&m->input, image, before, m->finder->regions, outside,
+                                   m->finder->threads, error);
     if (status == SRCFIND_OK && !mask_of_rest(outside, image->width, image->height, mask))
         status = error_memory(error, "changing a mask");
     blanks_destroy(before);

@@ -12,9 +12,10 @@ struct srcfind_options *srcfind_options_create(void) {
         return NULL;
     options_default(&options->values);
     options->at = shared_table_create(positions_use, positions_rank);
-    if (options->at)
+    options->regions = shared_regions_create();
+    if (options->at && options->regions)
         return options;
-    free(options);
+    srcfind_options_destroy(options);
     return NULL;
 }
 
@@ -24,6 +25,7 @@ struct srcfind_options *srcfind_options_copy(const struct srcfind_options *optio
         return NULL;
     *copy = *options;
     shared_table_share(copy->at);
+    shared_regions_share(copy->regions);
     if (options_copy(&copy->values, &options->values))
         return copy;
     srcfind_options_destroy(copy);
@@ -33,6 +35,7 @@ struct srcfind_options *srcfind_options_copy(const struct srcfind_options *optio
 void srcfind_options_destroy(struct srcfind_options *options) {
     if (options) {
         shared_table_release(options->at);
+        shared_regions_release(options->regions);
         options_clear(&options->values);
     }
     free(options);

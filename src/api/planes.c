@@ -399,8 +399,8 @@ static enum srcfind_status read_mask(struct plane_work *m, const struct input *i
     if (!m->mask)
         return error_memory(&m->finder->error, MEASURING);
     m->mask->is_complete = true;
-    return has_regions ? input_add_regions(input, &m->result->image, NULL, m->mask,
-                                           m->finder->threads, &m->finder->error)
+    return has_regions ? input_add_regions(input, &m->result->image, NULL, m->finder->regions,
+                                           m->mask, m->finder->threads, &m->finder->error)
                        : user_maps_blanks(&mask, m->mask, m->finder->threads, &m->finder->error);
 }
 

@@ -56,8 +56,8 @@ static enum srcfind_status make_gpu(const struct options *options, int n, int n_
 }
 
 /* A finder with n_threads threads, at least 1; NULL where memory ran out. */
-static struct srcfind *make_finder(const struct options *options, struct shared_table *at,
-                                   int n_threads) {
+static struct srcfind *make_finder(const struct options *options,
+                                   const struct srcfind_options *given, int n_threads) {
     struct srcfind *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
@@ -66,7 +66,10 @@ static struct srcfind *make_finder(const struct options *options, struct shared_
         free(f);
         return NULL;
     }
-    f->at = shared_table_share(at);
+    if (given) {
+        f->at = shared_table_share(given->at);
+        f->regions = shared_regions_share(given->regions);
+    }
     f->options.threads = n_threads < 1 ? 1 : n_threads;
     if (f->options.island == 0)
         f->options.island = f->options.threshold;
@@ -101,9 +104,8 @@ enum srcfind_status srcfind_create_many(const struct srcfind_options *given, int
     const int n_threads = options.threads == 0 ? threads_available() : options.threads;
     bool made = n > 0;
     for (int i = 0; i < n; i++) {
-        finders[i] = made ? make_finder(&options, given ? given->at : NULL,
-                                        n_threads / n + (i < n_threads % n))
-                          : NULL;
+        finders[i] =
+            made ? make_finder(&options, given, n_threads / n + (i < n_threads % n)) : NULL;
         made = made && finders[i];
     }
     if (n < 1)
@@ -122,6 +124,7 @@ void srcfind_destroy(struct srcfind *finder) {
     if (finder) {
         gpu_release(finder->gpu);
         shared_table_release(finder->at);
+        shared_regions_release(finder->regions);
         options_clear(&finder->options);
         threads_destroy(finder->threads);
     }

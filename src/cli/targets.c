@@ -439,6 +439,23 @@ static int check_positions(const struct cli *cli) {
     return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
 }
 
+/* Reads the regions of --mask, as check_positions reads a catalogue. */
+static int check_regions(const struct cli *cli) {
+    const char *path = cli->find->values.mask;
+    struct taken_regions *taken = NULL;
+    struct error error;
+    bool is = false;
+    enum srcfind_status status = *path ? region_file_is(path, &is, &error) : SRCFIND_OK;
+    if (status == SRCFIND_OK && is) {
+        status = shared_regions_take(cli->find->regions, path, &taken, &error);
+        shared_regions_give(cli->find->regions, taken);
+    }
+    if (status == SRCFIND_OK)
+        return EXIT_OK;
+    messages_usage("%s", error.text);
+    return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
+}
+
 /* --- formats --- */
 
 /* Reports an unknown suffix: any format may not be what the user expects. Returns the exit status.
@@ -584,5 +601,7 @@ int targets_make(const struct cli *cli, struct targets *t) {
         return status;
     take_shard(&cli->shard, t);
     status = conflicts_check_existing(cli, t);
+    if (status == EXIT_OK)
+        status = check_regions(cli);
     return status == EXIT_OK ? check_positions(cli) : status;
 }

@@ -338,7 +338,7 @@ class Regions(t.Case):
             path = self.path("a.txt")
             with open(path, "w") as stream:
                 stream.write(text)
-            self.assert_error(1, message, image, "--mask", path)
+            self.assert_error(2, message, image, "--mask", path)
         path = self.path("a.fits")
         number = fits.Column("UNIQ", "1K", array=[4, 70])
         for column, cards, message in (
@@ -367,7 +367,7 @@ class Regions(t.Case):
         ):
             moc_table(column, **cards).writeto(path, overwrite=True)
             if message:
-                self.assert_error(1, message, image, "--mask", path)
+                self.assert_error(2, message, image, "--mask", path)
             else:
                 self.assertEqual(t.run("-q", image, "--mask", path).returncode, 0)
 
@@ -463,7 +463,7 @@ class Regions(t.Case):
         for text, message in self.messages():
             with open(mask, "w") as stream:
                 stream.write(text)
-            self.assertIn(mask + ": ", self.assert_error(1, message, image, "--mask", mask))
+            self.assertIn(mask + ": ", self.assert_error(2, message, image, "--mask", mask))
         for text, message in (
             ("fk5;circle(1,2,3)", "the image has no sky coordinates"),
             ("image;circle(1,2,3')", "the image has no sky coordinates"),
@@ -485,7 +485,7 @@ class Regions(t.Case):
         for name, content in (("a.mim", b"\x80\x04\x95\x00\x00"), ("b.reg", b"\x80\x03c\x00")):
             with open(self.path(name), "wb") as stream:
                 stream.write(content)
-            self.assert_error(1, "write_fits(", image, "--mask", self.path(name))
+            self.assert_error(2, "write_fits(", image, "--mask", self.path(name))
 
     def test_hostile_files(self):
         """Changed files are read, or end with one line."""
@@ -528,7 +528,7 @@ class Regions(t.Case):
             with open(path, "wb") as stream:
                 stream.write(text)
             result = t.run("-q", image, "--mask", path)
-            self.assertIn(result.returncode, (0, 1), (i, text))
+            self.assertIn(result.returncode, (0, 1, 2), (i, text))
             if result.returncode:
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn(path, result.stderr)
@@ -719,6 +719,8 @@ class Searches(t.Case):
             stream.write("image;circle(1000,1000,5)")
         self.assertEqual(self.rows("--mask", self.mask), [])
         self.assertEqual(self.rows("--mask", self.mask, "--scales", "--fit"), [])
+        message = f"no pixel is in the regions of {self.mask}: nothing is searched"
+        self.assertIn(message, t.run("--mask", self.mask, self.file).stderr)
 
     def test_many_images(self):
         for i in range(3):
@@ -730,6 +732,11 @@ class Searches(t.Case):
             self.assertTrue(rows)
             for row in rows:
                 self.assertTrue(self.inside[int(row["Ypeak"]), int(row["Xpeak"])])
+        with open(self.mask, "w") as stream:
+            stream.write("image;circle(5,5)")  # one message for all of them
+        self.assert_error(
+            2, "has 2 numbers", "-q", *files, "-o", self.path("out/"), "--mask", self.mask
+        )
 
     def test_gpu_leaves_regions_to_the_cpu(self):
         if not os.path.exists(FAKE):
