@@ -192,7 +192,7 @@ static enum srcfind_status read_polygon(struct reading *r, struct regions *regio
 
 static enum srcfind_status read_box(struct reading *r, struct regions *regions,
                                     struct region *region) {
-    struct region_point a, b;
+    struct region_point a = {0}, b = {0};
     enum srcfind_status status = read_point(r, &a);
     if (status == SRCFIND_OK)
         status = expect(r, ',');

@@ -138,7 +138,8 @@ static enum srcfind_status map_of(const struct drawing *d, const struct region *
 
 static struct drawn_limit limit_of(double degrees) {
     const double angle = fmin(degrees, 180) * DEGREE, half = 2 * sin(angle / 2);
-    return (struct drawn_limit){half * half, cos(angle), sin(angle), angle};
+    return (struct drawn_limit){
+        .chord_squared = half * half, .cosine = cos(angle), .sine = sin(angle), .angle = angle};
 }
 
 /* A circle by angular distances. */

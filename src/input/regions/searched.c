@@ -61,8 +61,9 @@ static enum srcfind_status find_reach(struct tile *t, struct error *error) {
     static const double MARGIN = 1.5, LEAST = 1e-7; /* radians; above the rounding of a cosine */
     const double half = (double)(TILE - 1) / 2;
     for (int i = 0; i < PROBES; i++) {
+        const int row = i / 3;
         t->x_of[i] = (double)t->x + half * (i % 3);
-        t->y_of[i] = (double)t->y + half * (double)(i / 3);
+        t->y_of[i] = (double)t->y + half * row;
     }
     const enum srcfind_status status = find_directions(t, PROBES, error);
     double farthest = 0;
@@ -80,8 +81,9 @@ static enum srcfind_status find_reach(struct tile *t, struct error *error) {
 
 static enum srcfind_status find_sky(struct tile *t, struct error *error) {
     for (int i = 0; i < PIXELS; i++) {
+        const int row = i / TILE;
         t->x_of[i] = (double)(t->x + i % TILE);
-        t->y_of[i] = (double)(t->y + i / TILE);
+        t->y_of[i] = (double)(t->y + row);
     }
     t->has_sky = true;
     return find_directions(t, PIXELS, error);
