@@ -464,11 +464,13 @@ static bool options_go_together(const struct cli *cli) {
                         cli->bench ? "bench" : "compare-cpu");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
+    if (cli->compare_cpu && has_regions(cli))
+        return complain("--compare-cpu: regions of --mask are used on the CPU only, so that there "
+                        "is nothing to compare: leave --mask out, or add --mask-noise");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))
-        return complain(
-            "--compare-cpu: maps of the noise and regions of --mask are used on the CPU "
-            "only, so that there is nothing to compare: leave --rms-map, "
-            "--background-map, those of --detect-on and --mask out");
+        return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
+                        "is nothing to compare: leave --rms-map, --background-map and those of "
+                        "--detect-on out");
     if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
         return complain("--merge-duplicates is of --merge FILE, which is not given");
     if (cli->merge && cli->output && !names_file(cli))
