@@ -5,16 +5,24 @@ import json
 import math
 import os
 import random
-import re
 
 import numpy as np
 from astropy import units as u
-from astropy.coordinates import SkyCoord
+from astropy.coordinates import Latitude, Longitude
 from astropy.io import fits
 from astropy.wcs import WCS
 from scipy import ndimage
 
 import srcfind_test as t
+
+try:  # not on Debian: where they are installed
+    import regions as package
+except ImportError:
+    package = None
+try:
+    from mocpy import MOC
+except ImportError:
+    MOC = None
 
 FAKE = os.environ.get("FAKE_CUDA", "")
 N = 130  # pixels along each axis: no multiple of 64
@@ -133,7 +141,7 @@ def position(centre):
     return "%.11f,%.11f" % (centre.data.lon.deg, centre.data.lat.deg)
 
 
-class Regions(t.Case):
+class Pixels(t.Case):
     def searched(self, header, text, *options, name="some.reg"):
         """Which pixels of an image of high values are in an island."""
         image = np.random.default_rng(1).normal(10, 0.1, (N, N)).astype(np.float32)
@@ -156,6 +164,8 @@ class Regions(t.Case):
     def assert_same_pixels(self, got, wanted, text):
         self.assertEqual(np.argwhere(got != wanted).tolist(), [], text)
 
+
+class Regions(Pixels):
     def shapes(self, reference, frame, pixel, generator):
         """A region of each shape in the frame of the image, with its pixels."""
         x, y = generator.uniform(-10, N + 10, 2)
@@ -532,6 +542,86 @@ class Regions(t.Case):
             if result.returncode:
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn(path, result.stderr)
+
+
+class Peers(Pixels):
+    """The pixels are those of the Python packages regions and mocpy."""
+
+    def of_package(self, wcs, region):
+        mask = region.to_pixel(wcs).to_mask(mode="center").to_image((N, N))
+        return np.zeros((N, N), bool) if mask is None else mask > 0
+
+    def sky_regions(self, reference, frame, pixel, generator):
+        """Regions where pixels are square: versions of the package differ in others."""
+        x, y = generator.uniform(0, N, 2)
+        centre = reference.wcs.pixel_to_world(x, y)
+        _, matrix = reference.linear(centre)
+        scales = np.linalg.svd(matrix)[1]
+        if scales[0] > (1 + 1e-5) * scales[1]:
+            return
+        a, b = generator.uniform(2, 40, 2) * pixel
+        angle = generator.uniform(0, 360)
+        size = f"{a:.12f},{b:.12f},{angle:.12f}"
+        shape = (centre, 2 * a * u.deg, 2 * b * u.deg, angle * u.deg)
+        own, at = frame.lower(), position(centre)
+        yield f"{own};ellipse({at},{size})", package.EllipseSkyRegion(*shape)
+        shape = (centre, a * u.deg, b * u.deg, angle * u.deg)
+        yield f"{own};box({at},{size})", package.RectangleSkyRegion(*shape)
+        if pixel < 0.03:  # where angular distances are those of the centre's scale
+            yield f"{own};circle({at},{pixel:.12f})", package.CircleSkyRegion(centre, pixel * u.deg)
+
+    @t.unittest.skipUnless(package, "needs the Python package regions")
+    def test_shapes_of_package(self):
+        generator = np.random.default_rng(3)
+        n = 0
+        skies = (
+            ("SIN", (0.1, 30), "ICRS", 0.0005),
+            ("TAN", (180, -45), "FK5", 0.0003),
+            ("ZEA", (10, 89.99), "ICRS", 0.0005),
+            ("CAR", (0, 0), "ICRS", 0.00002),
+            ("STG", (300, -89.99), "FK4", 0.0003),
+            ("TAN", (0.001, 5), "GALACTIC", 0.0003),
+        )
+        for projection, middle, frame, pixel in skies:
+            header = header_of(projection, middle, frame, pixel)
+            reference = Reference(header)
+            for _ in range(12):
+                for text, region in self.sky_regions(reference, frame, pixel, generator):
+                    wanted = self.of_package(reference.wcs, region)
+                    self.assert_same_pixels(self.searched(header, text), wanted, text)
+                    n += 1
+                x, y = generator.uniform(0, N, (2, 6))
+                corners = reference.wcs.pixel_to_world(x, y)
+                text = f"{frame.lower()};polygon({','.join(map(position, corners))})"
+                wanted = self.of_package(reference.wcs, package.PolygonSkyRegion(corners))
+                self.assert_same_pixels(self.searched(header, text), wanted, text)
+                n += 1
+        self.assertGreater(n, 200)
+
+    @t.unittest.skipUnless(MOC, "needs the Python package mocpy")
+    def test_maps_of_mocpy(self):
+        generator = np.random.default_rng(4)
+        image = np.random.default_rng(1).normal(10, 0.1, (N, N)).astype(np.float32)
+        for projection, middle, frame, pixel in SKIES:
+            header = header_of(projection, middle, frame, pixel)
+            reference = Reference(header)
+            self.write("high.fits", image, header)
+            for _ in range(3):
+                centre = reference.wcs.pixel_to_world(*generator.uniform(40, N - 40, 2)).icrs
+                moc = MOC.from_cone(
+                    lon=Longitude(centre.ra),
+                    lat=Latitude(centre.dec),
+                    radius=generator.uniform(5, 40) * pixel * u.deg,
+                    max_depth=11,
+                )
+                there = np.isfinite(reference.sky.data.lon.deg)
+                wanted = np.zeros((N, N), bool)
+                wanted[there] = moc.contains_skycoords(reference.sky[there].icrs)
+                for name, pre_v2 in (("new.fits", False), ("old.fits", True)):
+                    path = self.path(name)
+                    moc.save(path, format="fits", overwrite=True, pre_v2=pre_v2)
+                    got = self.searched_file("high.fits", path)
+                    self.assert_same_pixels(got, wanted, (projection, name))
 
 
 DISC = "image;circle(90,100,60)\n-circle(110,100,12)"
