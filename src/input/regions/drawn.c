@@ -13,9 +13,9 @@
 #include "input/regions/drawn.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double DEGREE = M_PI / 180;
-enum { TILE = 64 }; /* bits of a row */
 
 /* --- points --- */
 
@@ -282,10 +282,10 @@ enum srcfind_status drawn_make(const struct drawing *d, const struct regions *re
 
 /* --- pixels --- */
 
-/* The bits of the pixels x0 + first ... of a row that are below x. */
+/* The bits of the pixels from x0 on that are below x. */
 static uint64_t below(double x, int64_t x0) {
     const double n = ceil(x - (double)x0);
-    return n >= TILE ? UINT64_MAX : n > 0 ? (UINT64_C(1) << (int)n) - 1 : 0;
+    return n >= DRAWN_TILE ? UINT64_MAX : n > 0 ? (UINT64_C(1) << (int)n) - 1 : 0;
 }
 
 /* The bits from a to b, both included. */
@@ -293,38 +293,47 @@ static uint64_t between(double a, double b, int64_t x0) {
     return below(nextafter(fmax(a, b), INFINITY), x0) & ~below(fmin(a, b), x0);
 }
 
+/* The rows of a polygon in a tile. */
+struct crossed {
+    uint64_t inside[DRAWN_TILE], border[DRAWN_TILE];
+};
+
 /* An edge is crossed between its pixels: bits to the left of it change. Pixels on it do not count.
  */
 static void cross_edge(const struct region_point *a, const struct region_point *b, int64_t x0,
-                       double y, uint64_t *inside, uint64_t *border) {
-    if (y < fmin(a->y, b->y) || y > fmax(a->y, b->y))
+                       int64_t y0, struct crossed *c) {
+    const double low = fmin(a->y, b->y) - (double)y0, high = fmax(a->y, b->y) - (double)y0;
+    if (!(high >= 0 && low < DRAWN_TILE))
         return;
-    if (a->y == b->y) {
-        *border |= between(a->x, b->x, x0);
-        return;
+    const int first = low > 0 ? (int)ceil(low) : 0;
+    const int last = high < DRAWN_TILE - 1 ? (int)floor(high) : DRAWN_TILE - 1;
+    for (int row = first; row <= last; row++) {
+        const double y = (double)(y0 + row);
+        const double x = (b->x - a->x) * (y - a->y) / (b->y - a->y) + a->x;
+        c->border[row] |= a->y == b->y ? between(a->x, b->x, x0) : between(x, x, x0);
+        if ((a->y > y) != (b->y > y))
+            c->inside[row] ^= below(x, x0);
     }
-    const double x = (b->x - a->x) * (y - a->y) / (b->y - a->y) + a->x;
-    *border |= between(x, x, x0);
-    if ((a->y > y) != (b->y > y))
-        *inside ^= below(x, x0);
 }
 
 /* dx, dy: the shape is moved so far. */
-static uint64_t polygon_row(const struct drawn *d, double dx, double dy, int64_t x0, int64_t y) {
-    uint64_t inside = 0, border = 0;
+static void add_polygon(const struct drawn *d, double dx, double dy, int64_t x0, int64_t y0,
+                        uint64_t *rows) {
+    struct crossed c = {{0}, {0}};
     struct region_point a = d->points[d->n_points - 1];
     a = (struct region_point){a.x + dx, a.y + dy};
     for (int64_t i = 0; i < d->n_points; i++) {
         const struct region_point b = {d->points[i].x + dx, d->points[i].y + dy};
-        cross_edge(&a, &b, x0, (double)y, &inside, &border);
+        cross_edge(&a, &b, x0, y0, &c);
         a = b;
     }
-    return inside & ~border;
+    for (int row = 0; row < DRAWN_TILE; row++)
+        rows[row] |= c.inside[row] & ~c.border[row];
 }
 
 static uint64_t ellipse_row(const struct drawn *d, double dx, double dy, int64_t x0, int64_t y) {
     uint64_t bits = 0;
-    for (int i = 0; i < TILE; i++) {
+    for (int i = 0; i < DRAWN_TILE; i++) {
         const double x = (double)(x0 + i) - (d->x + dx), from_y = (double)y - (d->y + dy);
         const double u = d->inverse[0][0] * x + d->inverse[0][1] * from_y;
         const double v = d->inverse[1][0] * x + d->inverse[1][1] * from_y;
@@ -336,20 +345,28 @@ static uint64_t ellipse_row(const struct drawn *d, double dx, double dy, int64_t
     return bits;
 }
 
-/* The bits of a shape that is moved by a number of turns. */
-static uint64_t moved_row(const struct drawn *d, int turns, int64_t x0, int64_t y) {
+/* Adds a shape that is moved by a number of turns. */
+static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, uint64_t *rows) {
     const double dx = turns * d->turn_x, dy = turns * d->turn_y;
-    const double row = (double)y - dy, first = (double)x0 - dx;
-    if (row < d->y_min || row > d->y_max || first > d->x_max || first + TILE < d->x_min)
-        return 0;
-    return d->kind == DRAWN_POLYGON ? polygon_row(d, dx, dy, x0, y) : ellipse_row(d, dx, dy, x0, y);
+    const double x = (double)x0 - dx, y = (double)y0 - dy;
+    if (!(x <= d->x_max && x + DRAWN_TILE > d->x_min && y <= d->y_max && y + DRAWN_TILE > d->y_min))
+        return;
+    if (d->kind == DRAWN_POLYGON) {
+        add_polygon(d, dx, dy, x0, y0, rows);
+        return;
+    }
+    for (int row = 0; row < DRAWN_TILE; row++)
+        if (y + row >= d->y_min && y + row <= d->y_max)
+            rows[row] |= ellipse_row(d, dx, dy, x0, y0 + row);
 }
 
-uint64_t drawn_row(const struct drawn *d, int64_t x0, int64_t y) {
-    if (d->kind == DRAWN_NOTHING)
-        return 0;
-    uint64_t bits = moved_row(d, 0, x0, y);
-    if (d->turn_x != 0 || d->turn_y != 0)
-        bits |= moved_row(d, -1, x0, y) | moved_row(d, 1, x0, y);
-    return bits;
+bool drawn_tile(const struct drawn *d, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]) {
+    const bool repeats = d->turn_x != 0 || d->turn_y != 0;
+    memset(rows, 0, DRAWN_TILE * sizeof *rows);
+    for (int turns = repeats ? -1 : 0; d->kind != DRAWN_NOTHING && turns <= repeats; turns++)
+        add_moved(d, turns, x0, y0, rows);
+    uint64_t any = 0;
+    for (int row = 0; row < DRAWN_TILE; row++)
+        any |= rows[row];
+    return any != 0;
 }

@@ -52,7 +52,9 @@ enum srcfind_status drawn_check_sky(const struct drawing *drawing, enum region_s
 enum srcfind_status drawn_make(const struct drawing *drawing, const struct regions *regions,
                                int64_t i, struct drawn *drawn, struct error *error);
 
-/* The pixels x0 ... x0 + 63 of row y that are in a shape, one bit each; not of a circle. */
-uint64_t drawn_row(const struct drawn *drawn, int64_t x0, int64_t y);
+/* Sets the bits of the pixels of a shape in a square of 64 x 64 that begins at pixel (x0, y0): bit
+ * i of rows[k] is pixel (x0 + i, y0 + k). False if no pixel is in the shape. Not of a circle. */
+enum { DRAWN_TILE = 64 };
+bool drawn_tile(const struct drawn *drawn, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]);
 
 #endif

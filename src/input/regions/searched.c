@@ -19,7 +19,7 @@
 #include "input/regions/healpix.h"
 #include "input/regions/moc.h"
 
-enum { TILE = 64, PIXELS = TILE * TILE, PROBES = 9 };
+enum { TILE = DRAWN_TILE, PIXELS = TILE * TILE, PROBES = 9 };
 
 static const char DRAWING[] = "drawing regions";
 
@@ -164,8 +164,10 @@ static enum srcfind_status add_moc(struct tile *t, struct error *error) {
 static enum srcfind_status add_region(struct tile *t, const struct drawn *d, struct error *error) {
     if (d->kind == DRAWN_CIRCLE)
         return add_circle(t, d, error);
-    for (int row = 0; d->kind != DRAWN_NOTHING && row < TILE; row++)
-        add_bits(t, row, drawn_row(d, t->x, t->y + row), d->excludes);
+    uint64_t rows[TILE];
+    if (drawn_tile(d, t->x, t->y, rows))
+        for (int row = 0; row < TILE; row++)
+            add_bits(t, row, rows[row], d->excludes);
     return SRCFIND_OK;
 }
 
