@@ -345,12 +345,14 @@ static uint64_t ellipse_row(const struct drawn *d, double dx, double dy, int64_t
     return bits;
 }
 
-/* Adds a shape that is moved by a number of turns. */
+/* Whether a shape that is moved by a number of turns may have pixels in a tile. */
+static bool may_reach(const struct drawn *d, int turns, int64_t x0, int64_t y0) {
+    const double x = (double)x0 - turns * d->turn_x, y = (double)y0 - turns * d->turn_y;
+    return x <= d->x_max && x + DRAWN_TILE > d->x_min && y <= d->y_max && y + DRAWN_TILE > d->y_min;
+}
+
 static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, uint64_t *rows) {
-    const double dx = turns * d->turn_x, dy = turns * d->turn_y;
-    const double x = (double)x0 - dx, y = (double)y0 - dy;
-    if (!(x <= d->x_max && x + DRAWN_TILE > d->x_min && y <= d->y_max && y + DRAWN_TILE > d->y_min))
-        return;
+    const double dx = turns * d->turn_x, dy = turns * d->turn_y, y = (double)y0 - dy;
     if (d->kind == DRAWN_POLYGON) {
         add_polygon(d, dx, dy, x0, y0, rows);
         return;
@@ -362,11 +364,14 @@ static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, 
 
 bool drawn_tile(const struct drawn *d, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]) {
     const bool repeats = d->turn_x != 0 || d->turn_y != 0;
-    memset(rows, 0, DRAWN_TILE * sizeof *rows);
-    for (int turns = repeats ? -1 : 0; d->kind != DRAWN_NOTHING && turns <= repeats; turns++)
+    bool has_pixels = false;
+    for (int turns = repeats ? -1 : 0; d->kind != DRAWN_NOTHING && turns <= repeats; turns++) {
+        if (!may_reach(d, turns, x0, y0))
+            continue;
+        if (!has_pixels)
+            memset(rows, 0, DRAWN_TILE * sizeof *rows);
+        has_pixels = true;
         add_moved(d, turns, x0, y0, rows);
-    uint64_t any = 0;
-    for (int row = 0; row < DRAWN_TILE; row++)
-        any |= rows[row];
-    return any != 0;
+    }
+    return has_pixels;
 }

@@ -53,7 +53,8 @@ enum srcfind_status drawn_make(const struct drawing *drawing, const struct regio
                                int64_t i, struct drawn *drawn, struct error *error);
 
 /* Sets the bits of the pixels of a shape in a square of 64 x 64 that begins at pixel (x0, y0): bit
- * i of rows[k] is pixel (x0 + i, y0 + k). False if no pixel is in the shape. Not of a circle. */
+ * i of rows[k] is pixel (x0 + i, y0 + k). False if the shape is elsewhere: rows are not set then.
+ * Not of a circle. */
 enum { DRAWN_TILE = 64 };
 bool drawn_tile(const struct drawn *drawn, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]);
 

@@ -42,6 +42,7 @@ struct tile {
     bool has_reach, has_sky;  /* these are known: */
     struct direction centre;  /* of the tile */
     double reach;             /* no pixel is farther away from there; infinite if unknown */
+    double cosine, sine;      /* of the reach */
     struct direction *pixels; /* NaN outside of the projection */
     double *x_of, *y_of, *lon, *lat;
 };
@@ -75,6 +76,8 @@ static enum srcfind_status find_reach(struct tile *t, struct error *error) {
         farthest = isnan(chord) ? INFINITY : fmax(farthest, 2 * asin(fmin(chord / 2, 1)));
     }
     t->reach = MARGIN * farthest + LEAST;
+    t->cosine = cos(t->reach);
+    t->sine = sin(t->reach);
     t->has_reach = true;
     return SRCFIND_OK;
 }
@@ -101,7 +104,7 @@ static enum side side_of(const struct tile *t, const struct direction *centre,
     if (!(t->reach < M_PI / 2))
         return UNKNOWN;
     const double cosine = sky_dot(&t->centre, centre);
-    const double c = limit->cosine * cos(t->reach), s = limit->sine * sin(t->reach);
+    const double c = limit->cosine * t->cosine, s = limit->sine * t->sine;
     if (limit->angle + t->reach < M_PI && cosine < c - s)
         return OUTSIDE;
     return limit->angle > t->reach && cosine > c + s ? INSIDE : UNKNOWN;
@@ -133,8 +136,10 @@ static enum srcfind_status add_circle(struct tile *t, const struct drawn *d, str
     if (status != SRCFIND_OK)
         return status;
     const enum side outer = side_of(t, &d->centre, &d->outer);
+    if (outer == OUTSIDE)
+        return SRCFIND_OK;
     const enum side inner = side_of(t, &d->centre, &d->inner);
-    if (outer == OUTSIDE || inner == INSIDE)
+    if (inner == INSIDE)
         return SRCFIND_OK;
     if (outer == INSIDE && inner == OUTSIDE) {
         add_everywhere(t, UINT64_MAX, d->excludes);
