@@ -73,9 +73,10 @@ struct views views_of_input(const struct input *input, const struct srcfind_imag
     if (views.are_two)
         views.other = view_of_other(input, &views.measure, options);
     views.measure.detection.keep_runs = views_need_pixels(&views, options);
-    views.measure.detection.unsearched = input->unsearched;
     if (*options->at) /* positions are given, and no islands are found */
         views.measure.detection = noise_detection(views.measure.detection);
+    else
+        views.measure.detection.unsearched = input->unsearched;
     return views;
 }
 
