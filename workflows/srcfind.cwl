@@ -29,7 +29,8 @@ inputs:
   background: {type: string?, inputBinding: {prefix: --background}, doc: "median, zero, or a value"}
   rms_map: {type: File?, inputBinding: {prefix: --rms-map}, doc: take the rms from this image}
   background_map: {type: File?, inputBinding: {prefix: --background-map}, doc: take the background from this image}
-  mask: {type: File?, inputBinding: {prefix: --mask}, doc: ignore pixels where this image is 0 or blank}
+  mask: {type: File?, inputBinding: {prefix: --mask}, doc: "search these regions, or ignore pixels where this image is 0 or blank"}
+  mask_noise: {type: boolean?, inputBinding: {prefix: --mask-noise}, doc: "the noise, too, is only of the regions of the mask"}
   detect_on: {type: File?, inputBinding: {prefix: --detect-on}, doc: "find sources in this image, measure them in the other"}
   measure_in:
     type: File[]?

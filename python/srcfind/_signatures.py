@@ -54,8 +54,12 @@ class Options(TypedDict, total=False):
     rms_map: Map | None
     #: take the background from this map
     background_map: Map | None
-    #: ignore pixels where this map is 0 or blank
+    #: search these regions; ignore 0 in a FITS mask
     mask: Map | None
+    #: the noise, too, is only of regions of --mask
+    mask_noise: Flag | None
+    #: what regions of --mask change [search]
+    regions_as: Literal["search", "mask"] | None
     #: find the sources in FILE, measure in the image
     detect_on: Map | None
     #: with --detect-on: its rms [its own noise]

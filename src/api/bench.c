@@ -133,11 +133,12 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
                                         struct srcfind_bench *bench) {
     struct input input;
     struct srcfind_image metadata;
-    struct blanks *blanks = NULL;
+    struct blanks *blanks = NULL, *unsearched = NULL;
     enum srcfind_status status =
         input_open(&input, path, &finder->options, finder->threads, &metadata, &finder->error);
     if (status == SRCFIND_OK)
-        status = input_read_blanks(&input, &blanks, finder->threads, &finder->error);
+        status = input_read_blanks(&input, &finder->options, &metadata, &blanks, &unsearched,
+                                   finder->regions, finder->threads, &finder->error);
     const struct pixel_source *image = &input.pixels;
     const int64_t n = status == SRCFIND_OK ? image->width * image->height : 0;
     uint32_t *pixels = malloc((size_t)n * sizeof *pixels + 1);
@@ -154,6 +155,7 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
     input_close(&input);
     image_clear_metadata(&metadata);
     blanks_destroy(blanks);
+    blanks_destroy(unsearched);
     free(pixels);
     return status;
 }

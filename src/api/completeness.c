@@ -326,7 +326,8 @@ static void plan_trials(const struct trials *t, struct injection_plan *plans) {
     const struct srcfind_background *b = &view->result.background;
     struct injections *list = t->list;
     *list = empty_list(t);
-    injections_plan(list, (double)(b->n_pixels - b->n_blank), view->metadata->beam_pixels, plans);
+    injections_plan(list, backend_searched(b, view->detection.unsearched),
+                    view->metadata->beam_pixels, plans);
     list->n_a_width = 0;
     for (int i = 0; i < list->n_widths; i++)
         list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
@@ -363,6 +364,7 @@ enum srcfind_status completeness_measure(const struct search *search, struct inj
     const struct injection_field field = {.measure = &t.measured,
                                           .detect =
                                               search->views->are_two ? &t.detected : &t.measured,
+                                          .unsearched = view->detection.unsearched,
                                           .width = view->metadata->width,
                                           .height = view->metadata->height,
                                           .seed = (uint64_t)options_seed(search->options)};

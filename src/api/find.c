@@ -131,7 +131,7 @@ static enum srcfind_status measure_completeness(const struct search *search,
     const enum srcfind_status status = completeness_measure(&trials, &result->injections);
     const struct srcfind_background *b = &search->views->measure.result.background;
     const double pixel = result->image.pixel_area;
-    result->injections.area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
+    result->injections.area = backend_searched(b, result->unsearched) * (pixel > 0 ? pixel : 1);
     search->report->timings.completeness = clock_seconds() - start;
     return status;
 }
@@ -209,7 +209,8 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
     if (status == SRCFIND_OK)
         status = planes_check(finder, input, result);
     if (status == SRCFIND_OK)
-        status = input_read_blanks(input, &result->blanks, finder->threads, error);
+        status = input_read_blanks(input, &finder->options, &result->image, &result->blanks,
+                                   &result->unsearched, finder->regions, finder->threads, error);
     if (status == SRCFIND_OK)
         status = search_input(finder, input, &sample, result);
     if (status == SRCFIND_OK && finder->options.measure_in.n > 0)

@@ -3,6 +3,7 @@
 #define FINDER_H
 
 #include "gpu/pool.h"
+#include "input/regions/shared_regions.h"
 #include "input/shared_table.h"
 #include "options/options.h"
 
@@ -10,12 +11,14 @@ struct srcfind_options {
     struct options values;
     /* the tables of the options at and inject, shared with copies and finders */
     struct shared_table *at, *inject;
+    struct shared_regions *regions; /* of the option mask, the same */
     struct error error;
 };
 
 struct srcfind {
     struct options options;
     struct shared_table *at, *inject; /* shared with the options; NULL for default options */
+    struct shared_regions *regions;   /* the same */
     struct threads *threads;
     struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
     unsigned labels; /* to be kept for maps: 1 << enum label_kind */

@@ -115,6 +115,14 @@ static bool is_usable(const struct run_pixels *pixels, int64_t i) {
     return isfinite(pixels->value[i]) && isfinite(pixels->rms[i]) && pixels->rms[i] > 0;
 }
 
+/* Whether the pixel of a try is searched. */
+static bool is_searched(const struct draw *d, const struct try_at *try) {
+    const struct injection_field *f = d->field;
+    const int64_t x = pixel_of(try->position.x, f->width);
+    const int64_t y = pixel_of(try->position.y, f->height);
+    return !f->unsearched || !blanks_has_any(f->unsearched, y * f->width + x, 1);
+}
+
 /* Gives each waiting source the first of its n_each tries that is usable. */
 static void take_positions(struct draw *d, const struct try_at *tries, int64_t n_each,
                            const struct run_pixels *measured, const struct run_pixels *detected) {
@@ -122,7 +130,8 @@ static void take_positions(struct draw *d, const struct try_at *tries, int64_t n
     for (int64_t k = 0; k < d->n_waiting; k++) {
         const int64_t first = k * n_each;
         int64_t i = first;
-        while (i < first + n_each && !(is_usable(measured, i) && is_usable(detected, i)))
+        while (i < first + n_each &&
+               !(is_usable(measured, i) && is_usable(detected, i) && is_searched(d, &tries[i])))
             i++;
         if (i == first + n_each) {
             d->waiting[n_waiting++] = d->waiting[k];

@@ -35,6 +35,7 @@ void injections_plan(const struct injections *list, double n_pixels, double beam
 /* Where positions are drawn. */
 struct injection_field {
     const struct run_source *measure, *detect; /* of both images; the same pointer for one */
+    const struct blanks *unsearched;           /* no source is put there; NULL: none is left out */
     int64_t width, height;
     uint64_t seed;
 };

@@ -4,6 +4,7 @@
 #define INPUT_H
 
 #include "api/plane_mean.h"
+#include "input/regions/shared_regions.h"
 #include "input/user_maps.h"
 
 struct input {
@@ -13,6 +14,7 @@ struct input {
     struct pixel_source pixels,
         detected; /* of the measured image and of the one for detection: see input_see */
     struct blanked blanked[2];             /* both images less the blanks */
+    const struct blanks *unsearched;       /* by regions, but of the noise; NULL: all is searched */
     const struct device_pixels *on_device; /* the pixels, if they are on a device; else NULL */
 };
 
@@ -28,16 +30,27 @@ enum srcfind_status input_open_pixels(struct input *input, const struct pixel_so
                                       struct srcfind_image *metadata, struct error *error);
 void input_close(struct input *input);
 
-/* Makes both images blank at all pixels of `blanks`, which must outlive the input. NULL: pixels
- * stay as they are. */
-void input_see(struct input *input, struct blanks *blanks);
+/* Makes both images blank at all pixels of `blanks`, which must outlive the input, as must
+ * `unsearched`. NULL: pixels stay as they are, and all are searched. */
+void input_see(struct input *input, struct blanks *blanks, const struct blanks *unsearched);
 
 /* Lists the blank pixels of mask and maps of the noise, and makes the images blank there. With an
- * image for detection, the first read of each image adds its own blank pixels. Destroy *blanks
- * after the last use of the input, also after an error; it stays NULL for an image without mask and
+ * image for detection, the first read of each image adds its own blank pixels. Pixels that regions
+ * leave out are blank with the option mask-noise, else *unsearched gets them. Destroy both after
+ * the last use of the input, also after an error; they stay NULL for an image without mask and
  * maps. */
-enum srcfind_status input_read_blanks(struct input *input, struct blanks **blanks,
+enum srcfind_status input_read_blanks(struct input *input, const struct options *options,
+                                      const struct srcfind_image *metadata, struct blanks **blanks,
+                                      struct blanks **unsearched, struct shared_regions *shared,
                                       struct threads *threads, struct error *error);
+
+/* Adds the pixels that the regions of the option mask leave out, if it names a file of regions.
+ * before: see searched_pixels. shared: regions that were read before; may be NULL. */
+enum srcfind_status input_add_regions(const struct input *input,
+                                      const struct srcfind_image *metadata,
+                                      const struct blanks *before, struct shared_regions *shared,
+                                      struct blanks *blanks, struct threads *threads,
+                                      struct error *error);
 
 /* Returns an error if a file was changed since it was opened. */
 enum srcfind_status input_unchanged(const struct input *input, struct error *error);

@@ -222,9 +222,50 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
     return status;
 }
 
+/* Makes a mask of what is not in `outside`. */
+static bool mask_of_rest(const struct blanks *outside, int64_t width, int64_t height,
+                         struct labels *mask) {
+    labels_clear(mask);
+    for (int64_t y = 0; y < height; y++) {
+        for (int64_t x = 0; x < width; x++) {
+            const int64_t first = x;
+            while (x < width && !blanks_has_any(outside, y * width + x, 1))
+                x++;
+            const struct run run = {(int32_t)y, (int32_t)first, (int32_t)x - 1};
+            if (x > first && !labels_add_run(mask, &run, 1, 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Merges regions into the mask, or cuts them out of it, in their order. */
+static enum srcfind_status change_mask(const struct wanted_maps *m, struct labels *mask) {
+    const struct srcfind_image *image = &m->result->image;
+    struct error *error = &m->finder->error;
+    struct blanks *before = blanks_create(image->width * image->height);
+    struct blanks *outside = blanks_create(image->width * image->height);
+    enum srcfind_status status =
+        before && outside ? SRCFIND_OK : error_memory(error, "changing a mask");
+    for (int64_t i = 0; status == SRCFIND_OK && i < mask->n; i++) {
+        const struct run *run = &mask->runs[i].run;
+        blanks_add(before, run->y * image->width + run->x0, run_length(run));
+    }
+    if (status == SRCFIND_OK)
+        status = input_add_regions(&m->input, image, before, m->finder->regions, outside,
+                                   m->finder->threads, error);
+    if (status == SRCFIND_OK && !mask_of_rest(outside, image->width, image->height, mask))
+        status = error_memory(error, "changing a mask");
+    blanks_destroy(before);
+    blanks_destroy(outside);
+    return status;
+}
+
 /* Makes the mask of islands of positive sources. */
-static bool add_mask(const struct result *r, const struct labels *islands,
-                     struct label_rows *rows) {
+static enum srcfind_status add_mask(const struct wanted_maps *m, const struct labels *islands,
+                                    struct label_rows *rows) {
+    const struct result *r = m->result;
+    enum srcfind_status status = SRCFIND_OK;
     struct mask_shape shape = {.width = r->image.width,
                                .height = r->image.height,
                                .radius = r->options.mask_dilate,
@@ -233,10 +274,12 @@ static bool add_mask(const struct result *r, const struct labels *islands,
     for (int64_t i = 0; i < r->sources.n - r->sources.n_negative; i++)
         if (r->sources.rows[i].island_id > shape.most_label)
             shape.most_label = r->sources.rows[i].island_id;
-    const bool ok =
-        mask_make(islands, &shape, &mask) && label_rows_make(rows, &mask, r->image.height);
+    bool ok = mask_make(islands, &shape, &mask);
+    if (ok && m->input.maps.regions && r->options.regions_as == REGIONS_MASK)
+        status = change_mask(m, &mask);
+    ok = ok && (status != SRCFIND_OK || label_rows_make(rows, &mask, r->image.height));
     labels_clear(&mask);
-    return ok;
+    return ok ? status : error_memory(&m->finder->error, "making a map");
 }
 
 static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
@@ -247,9 +290,9 @@ static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
     struct labels found = {0};
     enum srcfind_status status = are_kept ? SRCFIND_OK : find_labels(m, kind, &found);
     const struct labels *labels = are_kept ? &r->sources.labels[kind] : &found;
-    if (status == SRCFIND_OK &&
-        !(map == MAP_MASK ? add_mask(r, labels, &output->labels)
-                          : label_rows_make(&output->labels, labels, r->image.height)))
+    if (status == SRCFIND_OK && map == MAP_MASK)
+        status = add_mask(m, labels, &output->labels);
+    else if (status == SRCFIND_OK && !label_rows_make(&output->labels, labels, r->image.height))
         status = error_memory(&m->finder->error, "making a map");
     labels_clear(&found);
     return status;
@@ -315,7 +358,7 @@ static enum srcfind_status open_image(struct wanted_maps *m) {
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         input_open(&m->input, r->image.path, &r->options, m->finder->threads, &m->metadata, error);
-    input_see(&m->input, r->blanks);
+    input_see(&m->input, r->blanks, r->unsearched);
     return status == SRCFIND_OK
                ? fits_file_unchanged(&m->input.image.file, &r->origin.version, error)
                : status;
@@ -483,7 +526,7 @@ static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
     host_pixels_make(&host, &pixels, options->image.blank);
     status = input_open_pixels(&m->input, &host.source, pixels.header, options, &m->metadata,
                                &m->finder->error);
-    input_see(&m->input, m->result->blanks);
+    input_see(&m->input, m->result->blanks, m->result->unsearched);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     close_image(m);

@@ -174,11 +174,17 @@ static void note_zeros(FILE *stream, const struct result *r) {
 static void note_mask(FILE *stream, const struct result *r) {
     const struct srcfind_background *b = &r->background;
     const double left = (double)(b->n_pixels - b->n_blank) / (double)b->n_pixels;
-    if (*r->options.mask && left < LEAST_LEFT)
+    if (*r->options.mask && !r->options.mask_noise && left < LEAST_LEFT)
         note(stream,
              "with the mask, %.2g%% of the pixels are left: --mask is 0 where the image is bad; a "
              "CLEAN mask, which is 0 where there is no source, is none for it",
              100 * left);
+}
+
+/* Notes regions that leave nothing of the image to be searched. */
+static void note_regions(FILE *stream, const struct result *r) {
+    if (r->unsearched && r->unsearched->n_added == r->background.n_pixels)
+        note(stream, "no pixel is in the regions of %s: nothing is searched", r->options.mask);
 }
 
 /* Notes masks and maps with other sky coordinates than the image: they may be of another image. */
@@ -509,6 +515,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_beam_cards(stream, &r->image);
     note_zeros(stream, r);
     note_mask(stream, r);
+    note_regions(stream, r);
     note_user_maps(stream, maps);
     note_no_local_noise(stream, r);
     note_one_noise(stream, r);

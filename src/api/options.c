@@ -13,7 +13,8 @@ struct srcfind_options *srcfind_options_create(void) {
     options_default(&options->values);
     options->at = shared_table_create(positions_use, positions_rank);
     options->inject = shared_table_create(positions_use, positions_rank);
-    if (options->at && options->inject)
+    options->regions = shared_regions_create();
+    if (options->at && options->inject && options->regions)
         return options;
     srcfind_options_destroy(options);
     return NULL;
@@ -26,6 +27,7 @@ struct srcfind_options *srcfind_options_copy(const struct srcfind_options *optio
     *copy = *options;
     shared_table_share(copy->at);
     shared_table_share(copy->inject);
+    shared_regions_share(copy->regions);
     if (options_copy(&copy->values, &options->values))
         return copy;
     srcfind_options_destroy(copy);
@@ -36,6 +38,7 @@ void srcfind_options_destroy(struct srcfind_options *options) {
     if (options) {
         shared_table_release(options->at);
         shared_table_release(options->inject);
+        shared_regions_release(options->regions);
         options_clear(&options->values);
     }
     free(options);

@@ -390,15 +390,18 @@ static enum srcfind_status set_spectra(struct result *result, struct error *erro
 /* --- all of it --- */
 
 /* Reads the mask of the image, which applies to all planes. */
-static enum srcfind_status read_mask(struct plane_work *m, const struct user_maps *maps) {
-    const struct user_maps mask = {.images = {[USER_MASK] = maps->images[USER_MASK]}};
-    if (!user_maps_exist(&mask))
+static enum srcfind_status read_mask(struct plane_work *m, const struct input *input) {
+    const struct user_maps mask = {.images = {[USER_MASK] = input->maps.images[USER_MASK]}};
+    const bool has_regions = input->maps.regions && m->finder->options.mask_noise;
+    if (!user_maps_exist(&mask) && !has_regions)
         return SRCFIND_OK;
     m->mask = blanks_create(m->image->source.width * m->image->source.height);
     if (!m->mask)
         return error_memory(&m->finder->error, MEASURING);
     m->mask->is_complete = true;
-    return user_maps_blanks(&mask, m->mask, m->finder->threads, &m->finder->error);
+    return has_regions ? input_add_regions(input, &m->result->image, NULL, m->finder->regions,
+                                           m->mask, m->finder->threads, &m->finder->error)
+                       : user_maps_blanks(&mask, m->mask, m->finder->threads, &m->finder->error);
 }
 
 /* Lists the Gaussians whose shapes are held; with --at each row is one. */
@@ -442,7 +445,7 @@ enum srcfind_status planes_measure(struct srcfind *finder, const struct input *i
     struct plane_work m = begin_work(finder, input, result);
     const double start = clock_seconds();
     result->planes.n_sources = result->sources.n;
-    enum srcfind_status status = read_mask(&m, &input->maps);
+    enum srcfind_status status = read_mask(&m, input);
     if (status == SRCFIND_OK)
         status = hold_sources(&m);
     if (status == SRCFIND_OK)

@@ -50,6 +50,25 @@ bool scale_is_too_wide(double fwhm, const struct tensor *beam,
     return fwhm * beam_frame_fwhm(beam) > (double)(width < height ? width : height) / 2;
 }
 
+/* Leaves out the samples whose centres are in pixels that are not searched. */
+static bool leave_out(struct scale *s, const struct blanks *unsearched) {
+    const struct smoothing *m = &s->smoothing;
+    if (!unsearched)
+        return true;
+    if (!(s->unsearched = blanks_create(m->width * m->height)))
+        return false;
+    for (int64_t j = 0; j < m->height; j++)
+        for (int64_t i = 0; i < m->width; i++) {
+            const int64_t x = (int64_t)floor((double)(s->grid.step * i) + s->grid.x + 0.5);
+            const int64_t y = (int64_t)floor((double)(s->grid.step * j) + s->grid.y + 0.5);
+            if (x < 0 || x >= s->grid.width || y < 0 || y >= s->grid.height ||
+                blanks_has_any(unsearched, y * s->grid.width + x, 1))
+                blanks_add(s->unsearched, j * m->width + i, 1);
+        }
+    s->detection.unsearched = s->unsearched;
+    return true;
+}
+
 enum srcfind_status scale_make(struct scale *s, double fwhm, const struct options *options,
                                const struct views *image, struct error *error) {
     struct fit_frame frame;
@@ -83,6 +102,8 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
                             .width = width,
                             .height = height,
                             .beam = beam};
+    if (!leave_out(s, detection->unsearched))
+        return error_memory(error, "smoothing the image");
     s->detection.background = NAN;
     s->detection.rms = 0;
     s->detection.maps = (struct noise_sources){NULL, NULL};
@@ -94,6 +115,7 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
 
 void scale_clear(struct scale *s) {
     smoothing_clear(&s->smoothing);
+    blanks_destroy(s->unsearched);
 }
 
 enum srcfind_status scale_grid_beside(const struct scale *s, const struct view *other,

@@ -13,6 +13,7 @@ struct scale {
     struct grid grid;
     struct smoothing smoothing;
     struct detection detection; /* of the samples */
+    struct blanks *unsearched;  /* of the samples; NULL: all are searched */
     int n_images;               /* that are smoothed: one or two */
     bool is_left_out;           /* its kernel is too wide for the image */
 };

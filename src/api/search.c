@@ -74,6 +74,8 @@ static const char *reason_for_cpu(const struct backend_search *b, enum gpu_wait 
     if (noise_sources_exist(&s->views->measure.detection.maps) ||
         noise_sources_exist(&s->views->other.detection.maps))
         return "maps of the noise";
+    if (views_detect(s->views)->detection.unsearched)
+        return "regions of --mask";
     *wait = on_device ? GPU_WAIT_FIRST : GPU_WAIT;
     if (on_device || finder_wants_gpu(s->options))
         return NULL;

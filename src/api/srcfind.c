@@ -66,8 +66,11 @@ static struct srcfind *make_finder(const struct options *options,
         free(f);
         return NULL;
     }
-    f->at = shared_table_share(given ? given->at : NULL);
-    f->inject = shared_table_share(given ? given->inject : NULL);
+    if (given) {
+        f->at = shared_table_share(given->at);
+        f->inject = shared_table_share(given->inject);
+        f->regions = shared_regions_share(given->regions);
+    }
     f->options.threads = n_threads < 1 ? 1 : n_threads;
     if (f->options.island == 0)
         f->options.island = f->options.threshold;
@@ -123,6 +126,7 @@ void srcfind_destroy(struct srcfind *finder) {
         gpu_release(finder->gpu);
         shared_table_release(finder->at);
         shared_table_release(finder->inject);
+        shared_regions_release(finder->regions);
         options_clear(&finder->options);
         threads_destroy(finder->threads);
     }

@@ -46,6 +46,7 @@ static struct view view_of_other(const struct input *input, const struct view *m
     view.source = &input->detected;
     view.detection = views_detection(options, &noise, &maps, measured->metadata);
     view.detection.keep_runs = true;
+    view.detection.unsearched = input->unsearched;
     view.unit = map->metadata.unit;
     if (isfinite(map->metadata.beam_pixels)) {
         view.image = &map->image;
@@ -74,6 +75,8 @@ struct views views_of_input(const struct input *input, const struct srcfind_imag
     views.measure.detection.keep_runs = views_need_pixels(&views, options);
     if (*options->at) /* positions are given, and no islands are found */
         views.measure.detection = noise_detection(views.measure.detection);
+    else
+        views.measure.detection.unsearched = input->unsearched;
     return views;
 }
 

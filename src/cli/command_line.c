@@ -27,6 +27,7 @@
 #include "cli/near_options.h"
 #include "common/near_word.h"
 #include "common/texts.h"
+#include "input/regions/region_file.h"
 #include "options/options.h"
 #include "output/writer.h"
 
@@ -422,8 +423,18 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
     return options;
 }
 
+/* Whether the mask is a file of regions, which are not blank for the noise. A file that cannot be
+ * read is refused later. */
+static bool has_regions(const struct cli *cli) {
+    const struct options *o = &cli->find->values;
+    struct error ignored;
+    bool has = false;
+    return *o->mask && !o->mask_noise && o->regions_as != REGIONS_MASK &&
+           region_file_is(o->mask, &has, &ignored) == SRCFIND_OK && has;
+}
+
 bool command_line_is_for_cpu(const struct cli *cli) {
-    return is_given(cli, "rms-map") || is_given(cli, "background-map") ||
+    return has_regions(cli) || is_given(cli, "rms-map") || is_given(cli, "background-map") ||
            is_given(cli, "detect-rms-map") || is_given(cli, "detect-background-map");
 }
 
@@ -460,6 +471,9 @@ static bool options_go_together(const struct cli *cli) {
                         cli->bench ? "bench" : "compare-cpu");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
+    if (cli->compare_cpu && has_regions(cli))
+        return complain("--compare-cpu: regions of --mask are used on the CPU only, so that there "
+                        "is nothing to compare: leave --mask out, or add --mask-noise");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
                         "is nothing to compare: leave --rms-map, --background-map and those of "

@@ -19,7 +19,7 @@ bool command_line_has_device(const struct cli *cli, const char *device);
  * where memory ran out. */
 struct srcfind_options *command_line_options(const struct cli *cli, const char *device);
 
-/* True if only the CPU can search: with maps of rms or background. */
+/* True if only the CPU can search: with maps of rms or background, or with regions. */
 bool command_line_is_for_cpu(const struct cli *cli);
 
 #endif

@@ -32,6 +32,7 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/position_list.h"
+#include "input/regions/region_file.h"
 #include "input/shared_table.h"
 #include "output/chosen_table.h"
 #include "output/writer.h"
@@ -335,6 +336,15 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
     return EXIT_OK;
 }
 
+/* Whether a file has regions, which are those of all images. */
+static bool is_for_all(enum user_map_kind kind, const char *path) {
+    struct error ignored; /* who reads the file says what is wrong */
+    bool is = false;
+    if (kind == USER_MASK)
+        region_file_is(path, &is, &ignored);
+    return is;
+}
+
 /* Names what one option gives for each image. */
 static int name_user_map(const struct cli *cli, const char *option, enum user_map_kind kind,
                          struct targets *t) {
@@ -342,7 +352,8 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
     const char *path = options_get(&cli->find->values, option, text);
     if (!*path)
         return EXIT_OK;
-    if (t->several_files && !directory_is(path))
+    const bool needs_directory = t->several_files && !is_for_all(kind, path);
+    if (needs_directory && !directory_is(path))
         return messages_usage(
             "--%s: %s is no directory, and several images need one, with STEM.fits for "
             "each",
@@ -351,7 +362,7 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
         if (!target_add(&t->target[i], user_map_path(kind, path, t->target[i].image), FILE_USER_MAP,
                         kind, "a mask or map that is read"))
             return messages_no_memory(NAMING);
-    return t->several_files ? note_shared(cli, option, kind, t) : EXIT_OK;
+    return needs_directory ? note_shared(cli, option, kind, t) : EXIT_OK;
 }
 
 static int name_user_maps(const struct cli *cli, struct targets *t) {
@@ -430,6 +441,23 @@ static int check_positions(const struct cli *cli) {
     const struct options *o = &cli->find->values;
     const int status = check_table(cli->find->at, o->at);
     return status == EXIT_OK ? check_table(cli->find->inject, o->inject) : status;
+}
+
+/* Reads the regions of --mask, as check_positions reads a catalogue. */
+static int check_regions(const struct cli *cli) {
+    const char *path = cli->find->values.mask;
+    struct taken_regions *taken = NULL;
+    struct error error;
+    bool is = false;
+    enum srcfind_status status = *path ? region_file_is(path, &is, &error) : SRCFIND_OK;
+    if (status == SRCFIND_OK && is) {
+        status = shared_regions_take(cli->find->regions, path, &taken, &error);
+        shared_regions_give(cli->find->regions, taken);
+    }
+    if (status == SRCFIND_OK)
+        return EXIT_OK;
+    messages_usage("%s", error.text);
+    return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
 }
 
 /* --- formats --- */
@@ -578,5 +606,7 @@ int targets_make(const struct cli *cli, struct targets *t) {
         return status;
     take_shard(&cli->shard, t);
     status = conflicts_check_existing(cli, t);
+    if (status == EXIT_OK)
+        status = check_regions(cli);
     return status == EXIT_OK ? check_positions(cli) : status;
 }

@@ -39,6 +39,7 @@ void unused_note(const struct messages *messages, const struct cli *cli,
     if (!cli->save.maps[MAP_MASK]) {
         note(messages, cli, "mask-dilate", "without --save mask");
         note(messages, cli, "mask-fill", "without --save mask");
+        note(messages, cli, "regions-as", "without --save mask");
     }
     if (command_line_has_device(cli, "cpu"))
         note(messages, cli, "device-memory", "with --cpu");

@@ -7,8 +7,9 @@
  *    wrong, the clip refuses, and the image is clipped by histograms (clip_histogram.c).
  * 3. With local noise, left_out.c finds bright wide islands, noise_nodes.c clips the box of each
  *    node without them, and a further scan picks the pixels above the noise between the nodes.
- * 4. islands.c makes islands of the candidates. If the first scan did not keep all pixels above the
- *    final thresholds, a second scan does (complete_scan).
+ * 4. islands.c makes islands of the candidates, less those that are not to be searched
+ *    (scan_leave_out.c). If the first scan did not keep all pixels above the final thresholds, a
+ *    second scan does (complete_scan).
  *
  * Always: the catalogue does not depend on which way was taken.
  *
@@ -23,6 +24,7 @@
 #include "cpu/left_out.h"
 #include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
+#include "cpu/scan_leave_out.h"
 
 /* Adds the time since *start to a stage, and sets *start to now. */
 static void lap(double *stage, double *start) {
@@ -195,6 +197,8 @@ static enum srcfind_status find_segments(const struct pixel_source *source,
         return SRCFIND_OK;
     enum srcfind_status status =
         find_candidates(source, detection, &thresholds, &noise, threads, scan, error);
+    if (status == SRCFIND_OK && detection->unsearched)
+        status = scan_leave_out(scan, detection->unsearched, error);
     lap(&result->timings.scan, &start);
     if (status == SRCFIND_OK)
         status = islands_find(scan, &thresholds, detection, threads, &result->segments, error);

@@ -39,6 +39,22 @@ void blanks_add(struct blanks *b, int64_t first, int64_t n) {
     }
 }
 
+void blanks_add_bits(struct blanks *b, int64_t first, int64_t n, uint64_t bits) {
+    const int64_t bit = first % 64;
+    const uint64_t given = n < 64 ? bits & ((UINT64_C(1) << n) - 1) : bits;
+    add_bits(b, first / 64, given << bit);
+    if (bit > 0 && bit + n > 64)
+        add_bits(b, first / 64 + 1, given >> (64 - bit));
+}
+
+uint64_t blanks_bits(const struct blanks *b, int64_t first, int64_t n) {
+    const int64_t word = first / 64, bit = first % 64;
+    uint64_t bits = atomic_load_explicit(&b->bits[word], memory_order_relaxed) >> bit;
+    if (bit + n > 64)
+        bits |= atomic_load_explicit(&b->bits[word + 1], memory_order_relaxed) << (64 - bit);
+    return n < 64 ? bits & ((UINT64_C(1) << n) - 1) : bits;
+}
+
 bool blanks_has_any(const struct blanks *b, int64_t first, int64_t n) {
     uint64_t any = 0;
     for (int64_t i = first, end = first + n; i < end && !any;) {

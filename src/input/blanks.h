@@ -34,6 +34,12 @@ enum srcfind_status blanks_read(struct blanks *blanks, const struct pixel_source
 /* Makes the pixels [first, first + n) blank. */
 void blanks_add(struct blanks *blanks, int64_t first, int64_t n);
 
+/* Makes pixel first + i blank where bit i of the first n bits, at most 64, is set. */
+void blanks_add_bits(struct blanks *blanks, int64_t first, int64_t n, uint64_t bits);
+
+/* The n bits, at most 64, from pixel `first` on. */
+uint64_t blanks_bits(const struct blanks *blanks, int64_t first, int64_t n);
+
 /* Whether any of the pixels [first, first + n) is blank. */
 bool blanks_has_any(const struct blanks *blanks, int64_t first, int64_t n);
 

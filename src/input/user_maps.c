@@ -23,6 +23,7 @@
 
 #include "common/path.h"
 #include "common/texts.h"
+#include "input/regions/region_file.h"
 #include "input/same_grid.h"
 #include "input/srcfind_map.h"
 #include "input/units.h"
@@ -299,10 +300,14 @@ enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *i
                                          [USER_DETECTION_RMS] = options->detect_rms_map,
                                          [USER_DETECTION_BACKGROUND] =
                                              options->detect_background_map};
-    enum srcfind_status status = SRCFIND_OK;
+    bool has_regions = false;
+    enum srcfind_status status =
+        *options->mask ? region_file_is(options->mask, &has_regions, error) : SRCFIND_OK;
+    maps->regions = has_regions ? options->mask : NULL;
     for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
-        status = open_kind(maps, (enum user_map_kind)kind, paths[kind], image, metadata,
-                           &options->image, error);
+        if (kind != USER_MASK || !has_regions)
+            status = open_kind(maps, (enum user_map_kind)kind, paths[kind], image, metadata,
+                               &options->image, error);
     return status;
 }
 

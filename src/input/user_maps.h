@@ -33,10 +33,12 @@ struct user_map {
 
 struct user_maps {
     struct user_map *images[USER_MAP_KINDS]; /* NULL: not given */
+    const char *regions; /* the path of the mask, if that is a file of regions; else NULL */
 };
 
-/* Opens the maps that options name for an image. The image for detection must have the WCS of the
- * image. The caller zeroes the maps before, and closes them, also after an error. */
+/* Opens the maps that options name for an image; a mask that is a file of regions is no map, and is
+ * left out. The image for detection must have the WCS of the image. The caller zeroes the maps
+ * before, and closes them, also after an error. */
 enum srcfind_status user_maps_open(struct user_maps *maps, const struct image *image,
                                    const struct srcfind_image *metadata,
                                    const struct options *options, struct error *error);

@@ -382,3 +382,8 @@ void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y) {
     *x = wcs->sky->crpix[0] - wcs->first_x - 1;
     *y = wcs->sky->crpix[1] - wcs->first_y - 1;
 }
+
+void wcs_turn(const struct wcs *wcs, double *x, double *y) {
+    *x = wcs->turn_x;
+    *y = wcs->turn_y;
+}

@@ -36,6 +36,10 @@ enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const 
 /* Moves a longitude to [0, 360) degrees; NaN if its rounding error is above a milliarcsecond. */
 double wcs_longitude(double degrees);
 
+/* The offset in pixels to the same position one turn of longitude on, in a cylindrical projection;
+ * 0 in others. */
+void wcs_turn(const struct wcs *wcs, double *x, double *y);
+
 /* The reference pixel of the first two axes, 0-based. */
 void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y);
 

@@ -546,6 +546,7 @@ struct image_choice image_choice_default(void) {
 
 void options_default(struct options *options) {
     *options = (struct options){.image = image_choice_default(),
+                                .regions_as = REGIONS_NOT_GIVEN,
                                 .seed = SEED_NOT_GIVEN,
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,
@@ -761,10 +762,26 @@ static enum srcfind_status check_noise_maps(const struct options *options, struc
     return SRCFIND_OK;
 }
 
+static enum srcfind_status check_regions(const struct options *options, struct error *error) {
+    const bool has_noise = options->mask_noise;
+    if (!*options->mask && (has_noise || options->regions_as != REGIONS_NOT_GIVEN))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: it is of regions, which --mask gives: add this option, or leave it "
+                         "out",
+                         has_noise ? "mask-noise" : "regions-as");
+    if (has_noise && options->regions_as == REGIONS_MASK)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "mask-noise: with --regions-as mask regions change neither the search nor "
+                         "the noise: leave one of them out");
+    return SRCFIND_OK;
+}
+
 enum srcfind_status options_check(const struct options *options, struct error *error) {
     if (options->island > options->threshold)
         return refuse_island(options, error);
-    const enum srcfind_status status = check_noise_maps(options, error);
+    enum srcfind_status status = check_noise_maps(options, error);
+    if (status == SRCFIND_OK)
+        status = check_regions(options, error);
     if (status != SRCFIND_OK)
         return status;
     if (*options->detect_on && options->image.plane.mean_first > 0)

@@ -9,6 +9,7 @@
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
 enum patches_choice { PATCHES_NOT_GIVEN = -1, PATCHES_NONE, PATCHES_SOURCE, PATCHES_ISLAND };
 enum shapes_choice { SHAPES_NOT_GIVEN = -1, SHAPES_AUTO, SHAPES_FREE, SHAPES_BEAM };
+enum regions_choice { REGIONS_NOT_GIVEN = -1, REGIONS_SEARCH, REGIONS_MASK };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
@@ -81,8 +82,10 @@ struct options {
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     const char *rms_map, *background_map, *mask, *detect_on; /* files, or directories of them */
     const char *detect_rms_map, *detect_background_map;      /* the same, of detect_on's image */
-    struct path_list measure_in;                             /* the same, any number */
-    int connectivity;                                        /* enum connectivity_choice */
+    bool mask_noise;             /* the noise, too, is only of what the regions of `mask` leave */
+    int regions_as;              /* enum regions_choice: what they change; not given: the search */
+    struct path_list measure_in; /* the same, any number */
+    int connectivity;            /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;         /* sources of the negated image, too */
     int64_t completeness;  /* so many sources of each width are added and searched; 0: not given */

@@ -91,4 +91,5 @@ void result_clear(struct result *result) {
     noise_map_clear(&result->detection_noise);
     psf_clear(&result->psf);
     blanks_destroy(result->blanks);
+    blanks_destroy(result->unsearched);
 }

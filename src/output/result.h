@@ -81,7 +81,8 @@ struct result {
     struct noise_map noise;                 /* for maps of the image */
     struct noise_map detection_noise;       /* of the image for detection, if there is one */
     struct psf psf;                         /* with the option psf; else it has no nodes */
-    struct blanks *blanks; /* of image, mask and maps together; NULL: the image is alone */
+    struct blanks *blanks;     /* of image, mask and maps together; NULL: the image is alone */
+    struct blanks *unsearched; /* by regions of the option mask; NULL: all is searched */
     struct srcfind_quality quality;
     char *notes; /* texts, each with a NUL, and an empty one at the end; NULL: none */
     struct sources sources;

@@ -300,6 +300,18 @@ def seeds_of_catalogues(directory):
         write(directory, "tables", "whole%d" % i, bytes([i]) + content)
 
 
+def seeds_of_regions(directory):
+    """A map of coverage in FITS; the texts are among what was found."""
+    cells = fits.Column("UNIQ", "1K", array=[70, 300, 5000])
+    ends = fits.Column("RANGE", "1K", array=[0, 1 << 50, 1 << 51, 1 << 52])
+    for name, column, ordering in (("uniq", cells, "NUNIQ"), ("range", ends, "RANGE")):
+        table = fits.BinTableHDU.from_columns([column])
+        table.header.update({"ORDERING": ordering, "MOCORDER": 9, "MOCDIM": "SPACE"})
+        data = bytes_of([fits.PrimaryHDU(), table], os.path.join(directory, "moc.fits"))
+        write(directory, "regions", name, b"\x03" + data)
+    os.remove(os.path.join(directory, "moc.fits"))
+
+
 def main(directory):
     os.makedirs(directory, exist_ok=True)
     seeds_of_headers(directory)
@@ -307,6 +319,7 @@ def main(directory):
     seeds_of_tables(directory)
     seeds_of_catalogues(directory)
     seeds_of_tiles(directory)
+    seeds_of_regions(directory)
     records.write(os.path.join(directory, "records"))
     for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
         for mode in (0, 1, 2):

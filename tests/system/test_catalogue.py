@@ -167,6 +167,8 @@ class Catalogues(t.Case):
                 "rms-map": None,
                 "background-map": None,
                 "mask": None,
+                "mask-noise": None,
+                "regions-as": None,
                 "detect-on": None,
                 "detect-rms-map": None,
                 "detect-background-map": None,

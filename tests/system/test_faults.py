@@ -445,10 +445,10 @@ class Faults(FaultCase):
         def other():
             return self.write("on.fits", t.noise(*SMALL, n_sources=12), t.sky_header())
 
-        for given, least in (
-            (self.given, 12),
-            (lambda: ["--detect-on", other()], 5),
-            (lambda: ["--measure-in", other()], 5),
+        for given, least, n_before in (
+            (self.given, 12, 13),
+            (lambda: ["--detect-on", other()], 5, 0),
+            (lambda: ["--measure-in", other()], 5, 0),
         ):
             for n in range(1, MOST_CALLS):
                 result, written, happened = self.run_faulty(
@@ -456,6 +456,8 @@ class Faults(FaultCase):
                 )
                 if not happened:
                     break
+                if n <= n_before and result.returncode == 0:
+                    continue  # the mask is closed, once it is known to be no file of regions
                 self.assertEqual([result.returncode, written], [1, {}], n)
                 self.assertIn("was changed while it was read", result.stderr)
             self.assertGreater(n, least)

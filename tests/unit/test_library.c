@@ -66,6 +66,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"blank", "-0.5"},
                                            {"rms-map", "a/rms.fits"},
                                            {"mask", "masks"},
+                                           {"mask-noise", "yes"},
+                                           {"regions-as", "mask"},
                                            {"detect-on", "flat.fits"},
                                            {"detect-rms-map", "flat.rms.fits"},
                                            {"detect-background-map", "flat.bkg.fits"},

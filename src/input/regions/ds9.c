@@ -1,0 +1,288 @@
+/* How regions of DS9 are read (https://ds9.si.edu/doc/ref/region.html):
+ *
+ * - A command is a frame, which holds for all shapes behind it, or a shape with its numbers, with
+ *   or without parentheses. Commands are divided by ends of lines and semicolons. What follows a #
+ *   is a comment, or a property that says nothing about pixels; so is a line with `global`.
+ * - Numbers without a unit are degrees where the frame is on the sky, else pixels, from 1.
+ * - Without any frame positions are physical, as for DS9.
+ *
+ * What has no area, and shapes of panels, are refused: what they mean for a search is not known. */
+#include "input/regions/ds9.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/ascii.h"
+
+/* The frame of the shapes that follow. */
+struct system {
+    enum region_system system;
+    enum sky_frame frame;
+};
+
+static const struct {
+    const char *name;
+    struct system system;
+} systems[] = {{"fk5", {REGION_SKY, SKY_FK5}},      {"j2000", {REGION_SKY, SKY_FK5}},
+               {"fk4", {REGION_SKY, SKY_FK4}},      {"b1950", {REGION_SKY, SKY_FK4}},
+               {"icrs", {REGION_SKY, SKY_ICRS}},    {"galactic", {REGION_SKY, SKY_GALACTIC}},
+               {"image", {REGION_IMAGE, SKY_ICRS}}, {"physical", {REGION_PHYSICAL, SKY_ICRS}}};
+
+static const struct {
+    const char *name;
+    enum region_shape shape;
+    int least, most; /* words; most 0: any number */
+} shapes[] = {{"circle", REGION_CIRCLE, 3, 3},
+              {"ellipse", REGION_ELLIPSE, 4, 5},
+              {"box", REGION_BOX, 4, 5},
+              {"polygon", REGION_POLYGON, 6, 0},
+              {"annulus", REGION_ANNULUS, 4, 0}};
+enum { SYSTEMS = sizeof systems / sizeof *systems, SHAPES = sizeof shapes / sizeof *shapes };
+
+static int find_shape(struct region_word name) {
+    int i = 0;
+    while (i < SHAPES && !region_word_is(name, shapes[i].name))
+        i++;
+    return i;
+}
+
+static const struct system *find_system(struct region_word name) {
+    for (int i = 0; i < SYSTEMS; i++)
+        if (region_word_is(name, systems[i].name))
+            return &systems[i].system;
+    return NULL;
+}
+
+static bool is_sign(char c) {
+    return c == '-' || c == '+' || c == '!';
+}
+
+bool ds9_is_line(struct region_word line) {
+    if (line.length > 0 && is_sign(*line.at))
+        region_word_take_char(&line, *line.at);
+    const struct region_word name = region_word_take(&line);
+    return find_system(name) || find_shape(name) < SHAPES || region_word_is(name, "global");
+}
+
+/* --- numbers --- */
+
+/* A shape that is read: the words that are left of it. */
+struct reading {
+    const struct region_text *text;
+    struct system system;
+    struct region_word all, left;
+    int n; /* words that were read */
+};
+
+/* Takes the next word, up to a comma or a blank. */
+static struct region_word next_word(struct reading *r) {
+    size_t n = 0;
+    while (n < r->left.length && !strchr(", \t", r->left.at[n]))
+        n++;
+    const struct region_word word = {r->left.at, n};
+    r->left = region_word_trimmed((struct region_word){r->left.at + n, r->left.length - n});
+    region_word_take_char(&r->left, ',');
+    r->n++;
+    return word;
+}
+
+/* Reads a coordinate in pixels. Those of images are from 1. */
+static enum srcfind_status read_pixel(struct reading *r, double *value) {
+    const struct region_word word = next_word(r);
+    const char *own = r->system.system == REGION_IMAGE ? "i" : "p";
+    struct region_word unit;
+    const enum srcfind_status status = region_text_number(r->text, word, value, &unit);
+    if (status == SRCFIND_OK && unit.length > 0 && !region_word_is(unit, own))
+        return region_text_refuse(r->text, word, "is no pixel: name its frame before the shape");
+    *value -= r->system.system == REGION_IMAGE ? 1 : 0;
+    return status;
+}
+
+static enum srcfind_status read_point(struct reading *r, struct region_point *point) {
+    if (r->system.system != REGION_SKY) {
+        const enum srcfind_status status = read_pixel(r, &point->x);
+        return status == SRCFIND_OK ? read_pixel(r, &point->y) : status;
+    }
+    const bool in_hours = r->system.frame != SKY_GALACTIC;
+    const enum srcfind_status status =
+        region_text_angle(r->text, next_word(r), false, in_hours, &point->x);
+    return status == SRCFIND_OK ? region_text_angle(r->text, next_word(r), true, false, &point->y)
+                                : status;
+}
+
+/* Reads a size in degrees or pixels: all sizes of a shape are in the same. */
+static enum srcfind_status read_size(struct reading *r, struct region *region, bool is_first,
+                                     double *value) {
+    const struct region_word word = next_word(r);
+    struct region_word unit;
+    enum srcfind_status status = region_text_number(r->text, word, value, &unit);
+    if (status != SRCFIND_OK)
+        return status;
+    const bool in_pixels = region_word_is(unit, "i") || region_word_is(unit, "p");
+    const bool on_sky = unit.length > 0 ? !in_pixels : r->system.system == REGION_SKY;
+    if (on_sky)
+        status = region_text_angle(r->text, word, false, false, value);
+    if (!is_first && on_sky != region->size_on_sky)
+        return region_text_refuse(r->text, word, "is not in the unit of the size before");
+    region->size_on_sky = on_sky;
+    return status;
+}
+
+/* Reads the sizes of a shape but a polygon: radius, half axes, width and height, or radii. */
+static enum srcfind_status read_sizes(struct reading *r, struct region *region) {
+    const bool is_ring = region->shape == REGION_ANNULUS;
+    const int n = region->shape == REGION_CIRCLE ? 1 : 2;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < n; i++)
+        status = read_size(r, region, i == 0, &region->size[i]);
+    while (status == SRCFIND_OK && is_ring && r->left.length > 0) { /* rings around it */
+        const double before = region->size[1];
+        status = read_size(r, region, false, &region->size[1]);
+        if (status == SRCFIND_OK && region->size[1] <= before)
+            status = region_text_refuse(r->text, r->all, "has radii that do not rise");
+    }
+    for (int i = 0; region->shape == REGION_BOX && i < 2; i++)
+        region->size[i] /= 2;
+    return status;
+}
+
+/* --- shapes --- */
+
+static enum srcfind_status read_corners(struct reading *r, struct regions *regions,
+                                        struct region *region) {
+    enum srcfind_status status = SRCFIND_OK;
+    region->first_point = regions->n_points;
+    while (status == SRCFIND_OK && r->left.length > 0) {
+        struct region_point point;
+        status = read_point(r, &point);
+        if (status == SRCFIND_OK && !regions_add_point(regions, point))
+            status = error_memory(r->text->error, "reading regions");
+        region->n_points++;
+    }
+    return status;
+}
+
+static enum srcfind_status read_shape(struct reading *r, struct regions *regions,
+                                      struct region *region) {
+    if (region->shape == REGION_POLYGON)
+        return read_corners(r, regions, region);
+    enum srcfind_status status = read_point(r, &region->centre);
+    if (status == SRCFIND_OK)
+        status = read_sizes(r, region);
+    if (status == SRCFIND_OK && r->left.length > 0)
+        status = region_text_angle(r->text, next_word(r), false, false, &region->angle);
+    return status;
+}
+
+static int count_words(struct reading r) {
+    while (r.left.length > 0)
+        next_word(&r);
+    return r.n;
+}
+
+/* Takes the parentheses from the words of a shape, and || behind them. */
+static enum srcfind_status take_parentheses(struct reading *r) {
+    if (!region_word_take_char(&r->left, '('))
+        return SRCFIND_OK;
+    const char *close = memchr(r->left.at, ')', r->left.length);
+    if (!close)
+        return region_text_refuse(r->text, r->all, "has no closing parenthesis");
+    const size_t length = (size_t)(close - r->left.at);
+    const struct region_word behind =
+        region_word_trimmed((struct region_word){close + 1, r->left.length - length - 1});
+    r->left = region_word_trimmed((struct region_word){r->left.at, length});
+    if (behind.length > 0 && !region_word_is(behind, "||"))
+        return region_text_refuse(r->text, behind, "stands behind a shape: write a # before it");
+    return SRCFIND_OK;
+}
+
+/* Adds a shape, whose words follow. */
+static enum srcfind_status add_shape(struct reading *r, int i, bool excludes,
+                                     struct regions *regions) {
+    struct region region = {.shape = shapes[i].shape,
+                            .excludes = excludes,
+                            .system = r->system.system,
+                            .frame = r->system.frame};
+    enum srcfind_status status = take_parentheses(r);
+    const int n = count_words(*r);
+    const bool is_odd = shapes[i].shape == REGION_POLYGON && n % 2 != 0;
+    if (status == SRCFIND_OK &&
+        (n < shapes[i].least || (shapes[i].most > 0 && n > shapes[i].most) || is_odd))
+        status = region_text_refuse(
+            r->text, r->all, "has %d numbers, and needs %s%d%s", n,
+            shapes[i].most == shapes[i].least ? "" : "at least ", shapes[i].least,
+            is_odd ? ", in pairs"
+            : n > shapes[i].most && n > shapes[i].least && shapes[i].most > shapes[i].least
+                ? ", at most 5"
+                : "");
+    if (status == SRCFIND_OK)
+        status = read_shape(r, regions, &region);
+    if (status == SRCFIND_OK)
+        status = region_text_check(r->text, r->all, &region);
+    return status != SRCFIND_OK || regions_add(regions, &region)
+               ? status
+               : error_memory(r->text->error, "reading regions");
+}
+
+/* --- commands --- */
+
+static enum srcfind_status read_command(const struct region_text *text, struct region_word command,
+                                        struct system *system, struct regions *regions) {
+    struct region_word rest = command;
+    const bool excludes = rest.length > 0 && (*rest.at == '-' || *rest.at == '!');
+    if (rest.length > 0 && is_sign(*rest.at))
+        region_word_take_char(&rest, *rest.at);
+    const struct region_word name = region_word_take(&rest);
+    const struct system *given = find_system(name);
+    const int i = find_shape(name);
+    if (given && rest.length > 0)
+        return region_text_refuse(text, rest, "stands behind a frame: write a ; before it");
+    if (given) {
+        *system = *given;
+        return SRCFIND_OK;
+    }
+    if (i == SHAPES)
+        return region_text_refuse(
+            text, name.length > 0 ? name : command,
+            "is no shape or frame that srcfind reads: circle, ellipse, box, polygon, annulus; fk4, "
+            "fk5, icrs, galactic, image, physical");
+    struct reading r = {.text = text, .system = *system, .all = command, .left = rest};
+    return add_shape(&r, i, excludes, regions);
+}
+
+/* The part of a line before a comment. */
+static struct region_word before_comment(struct region_word line) {
+    const char *comment = line.length > 0 ? memchr(line.at, '#', line.length) : NULL;
+    if (comment)
+        line.length = (size_t)(comment - line.at);
+    return region_word_trimmed(line);
+}
+
+static enum srcfind_status read_line(const struct region_text *text, struct region_word line,
+                                     struct system *system, struct regions *regions) {
+    enum srcfind_status status = SRCFIND_OK;
+    struct region_word word = line;
+    if (region_word_is(region_word_take(&word), "global"))
+        return SRCFIND_OK;
+    while (status == SRCFIND_OK && line.length > 0) {
+        const char *semicolon = memchr(line.at, ';', line.length);
+        const size_t length = semicolon ? (size_t)(semicolon - line.at) : line.length;
+        const struct region_word command =
+            region_word_trimmed((struct region_word){line.at, length});
+        if (command.length > 0)
+            status = read_command(text, command, system, regions);
+        line.at += length + (semicolon != NULL);
+        line.length -= length + (semicolon != NULL);
+    }
+    return status;
+}
+
+enum srcfind_status ds9_read(struct region_text *text, struct regions *regions) {
+    struct system system = {REGION_PHYSICAL, SKY_ICRS};
+    struct region_word line;
+    enum srcfind_status status = SRCFIND_OK;
+    while (status == SRCFIND_OK && region_text_line(text, &line))
+        status = read_line(text, before_comment(line), &system, regions);
+    regions_exclude_last(regions);
+    return status;
+}
