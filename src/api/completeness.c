@@ -326,7 +326,7 @@ static void plan_trials(const struct trials *t, struct injection_plan *plans) {
     const struct srcfind_background *b = &view->result.background;
     struct injections *list = t->list;
     *list = empty_list(t);
-    injections_plan(list, backend_searched(b, view->detection.unsearched),
+    injections_plan(list, views_searched(b, view->detection.unsearched),
                     view->metadata->beam_pixels, plans);
     list->n_a_width = 0;
     for (int i = 0; i < list->n_widths; i++)

@@ -131,7 +131,7 @@ static enum srcfind_status measure_completeness(const struct search *search,
     const enum srcfind_status status = completeness_measure(&trials, &result->injections);
     const struct srcfind_background *b = &search->views->measure.result.background;
     const double pixel = result->image.pixel_area;
-    result->injections.area = backend_searched(b, result->unsearched) * (pixel > 0 ? pixel : 1);
+    result->injections.area = views_searched(b, result->unsearched) * (pixel > 0 ? pixel : 1);
     search->report->timings.completeness = clock_seconds() - start;
     return status;
 }

@@ -16,6 +16,7 @@
 
 #include "common/arrays.h"
 #include "common/random.h"
+#include "input/blanks.h"
 
 enum { MOST_TRIALS = 64 };
 

@@ -86,6 +86,11 @@ struct views views_again(const struct views *views) {
     return again;
 }
 
+double views_searched(const struct srcfind_background *b, const struct blanks *unsearched) {
+    const double n = (double)b->n_pixels, left_out = unsearched ? (double)unsearched->n_added : 0;
+    return (n - (double)b->n_blank) * (1 - left_out / n);
+}
+
 void views_clear(struct views *views) {
     view_clear(&views->measure);
     view_clear(&views->other);

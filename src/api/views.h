@@ -35,6 +35,10 @@ struct views views_of_input(const struct input *input, const struct srcfind_imag
 /* Views of the same images that have no result yet. */
 struct views views_again(const struct views *views);
 
+/* How many pixels of an image are searched: those that are neither blank nor left out, as if blank
+ * pixels were everywhere. unsearched: those left out; NULL: none. */
+double views_searched(const struct srcfind_background *background, const struct blanks *unsearched);
+
 /* Frees the noise and the islands that a search found. */
 void views_clear(struct views *views);
 

@@ -8,8 +8,9 @@
 #include "backend/noise_map.h"
 #include "backend/segments.h"
 #include "common/threads.h"
-#include "input/blanks.h"
 #include "input/pixel_change.h"
+
+struct blanks;
 
 /* Maps of the noise that are given, of the shape of the image; NULL where the noise map has it. The
  * pixels of the image are NaN where a map is blank. */
@@ -100,14 +101,6 @@ struct device_pixels {
 #define BACKEND_NO_PIXELS                                                                          \
     "none of the %lld pixels has a finite value: is this the right plane, or is the image blank, " \
     "or all of it masked?"
-
-/* How many pixels of an image are searched: those that are neither blank nor left out, as if blank
- * pixels were everywhere. */
-static inline double backend_searched(const struct srcfind_background *b,
-                                      const struct blanks *unsearched) {
-    const double n = (double)b->n_pixels, left_out = unsearched ? (double)unsearched->n_added : 0;
-    return (n - (double)b->n_blank) * (1 - left_out / n);
-}
 
 /* Finds the islands of an image on the CPU. The caller clears result->noise and result->segments,
  * also after an error. */
