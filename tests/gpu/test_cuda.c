@@ -148,8 +148,10 @@ static void assert_same(const struct pixel_source *source, const struct detectio
     detection_result_clear(&gpu);
 }
 
-static const struct detection ORDINARY = {3, 5, 3.5, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}};
-static const struct detection LOCAL = {3, 5, 3.5, NAN, 8, 1, false, false, 48, 16, 25, 0, {0}};
+static const struct detection ORDINARY = {3,     5, 3.5, NAN, 8, 1,   false,
+                                          false, 0, 0,   0,   0, {0}, NULL};
+static const struct detection LOCAL = {3,     5,  3.5, NAN, 8, 1,   false,
+                                       false, 48, 16,  25,  0, {0}, NULL};
 
 /* How a picture is searched. RANDOM and RANDOM_LOCAL: with random parameters. */
 enum how { WITH_ORDINARY, WITH_LOCAL, RANDOM, RANDOM_LOCAL };
@@ -550,15 +552,15 @@ static void dense_pictures(void **state) {
         int kind;
         struct detection detection;
     } cases[] = {
-        {0, {3, 0.1, 0.05, NAN, 4, 1, false, false, 0, 0, 0, 0, {0}}},
-        {1, {3, 5, 5, 0, 4, 1, false, false, 0, 0, 0, 0, {0}}},
-        {12, {10, 0.5, 0.5, NAN, 4, 1, false, false, 0, 0, 0, 0, {0}}},
-        {12, {10, 0.5, 0.5, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}}},
+        {0, {3, 0.1, 0.05, NAN, 4, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
+        {1, {3, 5, 5, 0, 4, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
+        {12, {10, 0.5, 0.5, NAN, 4, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
+        {12, {10, 0.5, 0.5, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
         {16, ORDINARY},
-        {17, {10, 0.1, 0.1, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}}},
+        {17, {10, 0.1, 0.1, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
         {18, ORDINARY},
         {20, ORDINARY},
-        {19, {10, 0.001, 0.0001, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}}},
+        {19, {10, 0.001, 0.0001, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}, NULL}},
     };
     struct random r = {8};
     (void)state;
@@ -685,9 +687,9 @@ static float changed(enum change change, float v, int i) {
 static void large_pictures(void **state) {
     enum { WIDTH = 4200, HEIGHT = 4100 };
     static const struct detection detections[] = {
-        {3, 5, 3.5, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}},
-        {2.2, 5, 3, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}},
-        {6, 5, 4, 0, 4, 3, false, false, 0, 0, 0, 0, {0}}};
+        {3, 5, 3.5, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}, NULL},
+        {2.2, 5, 3, NAN, 8, 1, false, false, 0, 0, 0, 0, {0}, NULL},
+        {6, 5, 4, 0, 4, 3, false, false, 0, 0, 0, 0, {0}, NULL}};
     struct random r = {10};
     struct picture p = picture_make(0, WIDTH, HEIGHT, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
