@@ -108,6 +108,8 @@ class Options(TypedDict, total=False):
     at_fixed: Flag | None
     #: with --at: as --fit, with fluxes of at least 0
     at_positive: Flag | None
+    #: with --at: as --fit, and find what the list lacks
+    at_search: Flag | None
     #: use this beam: arcsec, arcsec, deg [the header's]
     beam: Number | Sequence[Number] | str | None
     #: search this HDU [the first with an image]

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/at_search.h"
 #include "api/completeness.h"
 #include "api/negative.h"
 #include "api/noise.h"
@@ -58,7 +59,8 @@ static enum srcfind_status describe_image(const struct srcfind *finder, const st
 /* --- the search --- */
 
 /* Measures at the positions of --at. */
-static enum srcfind_status find_at(const struct search *search, struct result *result) {
+static enum srcfind_status find_at(const struct search *search, const struct input *input,
+                                   struct result *result) {
     const struct options *o = search->options;
     const struct srcfind_image *image = &result->image;
     struct error *error = &search->finder->error;
@@ -76,7 +78,10 @@ static enum srcfind_status find_at(const struct search *search, struct result *r
     if (status == SRCFIND_OK)
         status = search_at(search, &positions);
     positions_clear(&positions);
-    return status;
+    if (status != SRCFIND_OK || !o->at_search)
+        return status;
+    const struct detection detection = views_detection_of_input(input, image, o);
+    return at_search_run(search, &detection);
 }
 
 /* Whether all pixels of a view are blank. */
@@ -98,7 +103,7 @@ static enum srcfind_status find_positive(const struct search *search, const stru
     if (!view->on_device)
         view->source = &sampled;
     enum srcfind_status status =
-        *search->options->at ? find_at(search, result) : search_run(search);
+        *search->options->at ? find_at(search, input, result) : search_run(search);
     const double start = clock_seconds();
     view->source = pixels;
     if (status == SRCFIND_OK &&

@@ -226,7 +226,7 @@ static enum srcfind_status measure_at(struct backend_search *b, struct sources *
         status = at_rows_make(&from, b->calls.threads, &made, b->calls.error);
     free(models);
     sources->rows = made.rows;
-    sources->n = made.n;
+    sources->n = sources->n_entries = made.n;
     sources->gaussians = made.gaussians;
     sources->n_gaussians = made.n_gaussians;
     sources->left_out = made.left_out;

@@ -55,10 +55,18 @@ static struct view view_of_other(const struct input *input, const struct view *m
     return view;
 }
 
-struct views views_of_input(const struct input *input, const struct srcfind_image *metadata,
-                            const struct options *options, struct blanks *blanks) {
+struct detection views_detection_of_input(const struct input *input,
+                                          const struct srcfind_image *metadata,
+                                          const struct options *options) {
     const struct noise_sources maps = {user_map_source(&input->maps, USER_BACKGROUND),
                                        user_map_source(&input->maps, USER_RMS)};
+    struct detection detection = views_detection(options, &options->noise, &maps, metadata);
+    detection.unsearched = input->unsearched;
+    return detection;
+}
+
+struct views views_of_input(const struct input *input, const struct srcfind_image *metadata,
+                            const struct options *options, struct blanks *blanks) {
     struct views views = {
         .measure = {.source = &input->pixels,
                     .on_device = input->on_device,
@@ -67,16 +75,16 @@ struct views views_of_input(const struct input *input, const struct srcfind_imag
                     .unit = metadata->unit,
                     .grid = &GRID_OF_IMAGE,
                     .position_error = options->position_error,
-                    .detection = views_detection(options, &options->noise, &maps, metadata)},
+                    .detection = views_detection_of_input(input, metadata, options)},
         .are_two = input->maps.images[USER_DETECTION],
         .blanks = blanks};
     if (views.are_two)
         views.other = view_of_other(input, &views.measure, options);
     views.measure.detection.keep_runs = views_need_pixels(&views, options);
-    if (*options->at) /* positions are given, and no islands are found */
+    if (*options->at) { /* positions are given, and no islands are found */
         views.measure.detection = noise_detection(views.measure.detection);
-    else
-        views.measure.detection.unsearched = input->unsearched;
+        views.measure.detection.unsearched = NULL;
+    }
     return views;
 }
 

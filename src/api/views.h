@@ -24,6 +24,11 @@ struct detection views_detection(const struct options *options, const struct noi
                                  const struct noise_sources *maps,
                                  const struct srcfind_image *metadata);
 
+/* Those of a search of the measured image of an input, whose maps and regions they point to. */
+struct detection views_detection_of_input(const struct input *input,
+                                          const struct srcfind_image *metadata,
+                                          const struct options *options);
+
 /* The noise options for images other than the measured one: all noise options apply to the measured
  * image alone, except `--background zero`, which applies to all. */
 struct noise_choice views_noise_beside(const struct noise_choice *noise);

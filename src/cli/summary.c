@@ -149,6 +149,13 @@ static void write_empty(const struct srcfind_catalogue *c, FILE *stream) {
                 c->table.of->options.at_all ? "outside of the image or " : "");
 }
 
+/* Writes how many of the rows the list of positions lacks. */
+static void write_found(const struct srcfind_catalogue *c, FILE *stream) {
+    const struct sources *s = &c->table.of->sources;
+    if (c->table.of->options.at_search)
+        fprintf(stream, ", %lld of them not in the list", (long long)(s->n - s->n_entries));
+}
+
 /* Writes how many rows there are, and how many of them are of a special kind. */
 static void write_size(const struct messages *messages, const struct srcfind_catalogue *c) {
     const int64_t n = srcfind_catalogue_size(c);
@@ -157,6 +164,7 @@ static void write_size(const struct messages *messages, const struct srcfind_cat
         fprintf(messages->stream, ", %lld of them negative",
                 (long long)srcfind_catalogue_negatives(c));
     if (*c->table.of->options.at) {
+        write_found(c, messages->stream);
         write_left_out(c, messages->stream);
         write_empty(c, messages->stream);
     }

@@ -28,7 +28,8 @@ void unused_note(const struct messages *messages, const struct cli *cli,
                  const struct targets *targets) {
     note_suffix(messages, targets);
     static const char *const of_islands[] = {"threshold", "island", "connectivity", "min-pixels"};
-    for (size_t i = 0; cli->at_positions && i < sizeof of_islands / sizeof *of_islands; i++)
+    const bool finds_none = cli->at_positions && !cli->find->values.at_search;
+    for (size_t i = 0; finds_none && i < sizeof of_islands / sizeof *of_islands; i++)
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");
     if (cli->find->values.at_fixed) {
         note(messages, cli, "flux-error", "with --at-fixed: fluxes have no errors");

@@ -683,7 +683,7 @@ double options_contrast(const struct options *options) {
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
            options->scales.n > 0 || options->measure_in.n > 0 || options->at_positive ||
-           options->at_fixed;
+           options->at_search || options->at_fixed;
 }
 
 bool options_measure_psf(const struct options *options) {
@@ -791,10 +791,16 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (*options->detect_on && *options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "detect-on: nothing is detected with --at: leave one of them out");
-    if ((options->at_all || options->at_positive) && !*options->at)
+    if ((options->at_all || options->at_positive || options->at_search) && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "%s: it goes with --at, which gives the positions: leave it out",
-                         options->at_all ? "at-all" : "at-positive");
+                         options->at_all        ? "at-all"
+                         : options->at_positive ? "at-positive"
+                                                : "at-search");
+    if (options->at_search && options->measure_in.n > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at-search: planes are measured at the positions of a list alone: give "
+                         "--at the catalogue of this search, and --measure-in");
     if (options->at_fixed && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-fixed: it goes with --at, which gives positions and fluxes: leave it "

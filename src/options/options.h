@@ -105,6 +105,7 @@ struct options {
     bool at_all;           /* rows of entries outside of the image, too */
     bool at_fixed;         /* entries keep their fluxes, and are a model of the image */
     bool at_positive;      /* no flux at a position is below 0 */
+    bool at_search;        /* the image less what is measured is searched for other sources */
     int patches;           /* enum patches_choice: of sky models; not given: none */
     double spectral_index; /* the same; NAN: not given; options_spectral_index() has the default */
     int device;            /* DEVICE_AUTO, ..., or a number */

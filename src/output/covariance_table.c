@@ -46,7 +46,7 @@ static struct tensor moments_of(const struct srcfind_source *row) {
 /* Makes a place of each row that has a flux. Returns their number. */
 static int64_t make_places(const struct sources *sources, struct place *places) {
     int64_t n = 0;
-    for (int64_t i = 0; i < sources->n; i++) {
+    for (int64_t i = 0; i < sources->n_entries; i++) {
         const struct srcfind_source *row = &sources->rows[i];
         const struct tensor moments = moments_of(row);
         if (isfinite(row->total_flux))

@@ -141,7 +141,7 @@ static int64_t aegean_flags(const struct result *result, const struct srcfind_so
     const bool has_position = isfinite(row->lon) && isfinite(row->lat);
     return (is_fitted ? 0 : AEGEAN_NOT_FITTED) | (!is_fitted && is_small ? AEGEAN_SMALL : 0) |
            (*result->image.lon_name && !has_position ? AEGEAN_NO_POSITION : 0) |
-           (*result->options.at ? AEGEAN_PRIORIZED : 0);
+           (*row->entry_id ? AEGEAN_PRIORIZED : 0);
 }
 
 /* Selavy takes a fit for good up to this chi squared per degree of freedom. */

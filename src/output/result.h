@@ -34,6 +34,7 @@ struct sources {
     struct labels labels[LABEL_KINDS];
     unsigned has_labels;              /* 1 << kind for the labels that were kept */
     struct entries_left_out left_out; /* with the option at */
+    int64_t n_entries;                /* with the option at: the first rows, which are of entries */
     struct at_noise *at_noise;        /* with the options at and fit */
 };
 

@@ -10,6 +10,7 @@ import unittest
 
 import numpy as np
 import scipy.linalg
+import scipy.spatial
 from astropy import units as u
 from astropy.coordinates import SkyCoord
 from astropy.io import fits
@@ -1223,6 +1224,81 @@ class At(t.Case):
             (("--fit",), "add both"),
         ):
             self.assert_error(2, words, self.image, "--save", "covariance", *wrong)
+
+    def hidden_sky(self, n_known, n):
+        """A sky of n points, and a catalogue of the first ones."""
+        a = sky.arguments(["500", self.path("sky.fits"), "--beam", "5,5,0"])
+        x, y = self.random.uniform(20, 480, (2, n))
+        peak = self.random.uniform(10, 40, n)
+        shape = [np.full(n, value) for value in sky.covariance(a.beam)]
+        image = sky.draw(a, (x, y, peak, np.ones(n), *shape), np.random.default_rng(2))
+        sky.write_image(a, image)
+        ra, dec = sky.world(a, x, y)
+        some = slice(n_known)
+        at = self.catalogue(Source_id=1000 + 7 * np.arange(n_known), RA=ra[some], DEC=dec[some])
+        return a.output, at, np.column_stack([x, y])
+
+    def test_search(self):
+        """What the list lacks is found in the image less the list: those of a search of the saved
+        residual, behind the entries, which are as without the search."""
+        image, at, places = self.hidden_sky(60, 90)
+        out, rest = self.path("c.csv"), self.path("rest.csv")
+        options = "-q", "--rms", "1e-4", "--background", "zero", "-i", "3"
+        t.run(
+            *(image, *options, "--at", at, "--at-search"),
+            *("--save", "residual,covariance", "-o", out),
+            check=True,
+        )
+        t.run(
+            *(image, *options, "--at", at, "--fit", "--save", "residual", "-o", self.path("a.csv")),
+            check=True,
+        )
+        t.run(self.path("a.residual.fits"), *options, "--fit", "-o", rest, check=True)
+        given, found = t.read_csv(out)[:60], t.read_csv(out)[60:]
+        self.assertEqual(given, t.read_csv(self.path("a.csv")))
+        self.assertEqual({row["Entry_id"] for row in found}, {None})
+        last = int(given[-1]["Source_id"])
+        numbers = list(range(last + 1, last + 1 + len(found)))
+        self.assertEqual([row["Source_id"] for row in found], numbers)
+        alone = t.read_csv(rest)
+        self.assertEqual(len(found), len(alone))
+        for row, other in zip(found, alone):
+            for name in set(row) & set(other) - {"Source_id", "Isl_id"}:
+                self.assertEqual(row[name], other[name], name)
+        tree = scipy.spatial.cKDTree([[row["Xposn"], row["Yposn"]] for row in found])
+        self.assertLess(np.percentile(tree.query(places[60:])[0], 90), 1)
+        self.assertLess(np.nanstd(fits.getdata(self.path("c.residual.fits"))), 1.05e-4)
+        ids = {row["Source_id"] for row in given}
+        for row in t.read_csv(self.path("c.covariance.csv")):
+            self.assertTrue({row["Source_id_1"], row["Source_id_2"]} <= ids)
+
+    def test_search_with_regions_and_fixed_fluxes(self):
+        """Only what --mask leaves is searched, and fluxes of the list may be given."""
+        image, at, _ = self.hidden_sky(60, 90)
+        region = self.path("half.reg")
+        with open(region, "w") as stream:
+            stream.write("image\nbox(125,250,250,600,0)\n")
+        whole, half = (
+            t.find(image, "--at", at, "--at-search", *mask)["sources"]
+            for mask in ((), ("--mask", region))
+        )
+        found = [row for row in half if not row["Entry_id"]]
+        self.assertTrue(5 < len(found) < len(whole) - 60)
+        self.assertLess(max(row["Xpeak"] for row in found), 250)
+        measured = self.path("c.csv")
+        t.run(image, "-q", "--at", at, "--fit", "-o", measured, check=True)
+        fixed = t.find(image, "--at", measured, "--at-fixed", "--at-search")["sources"]
+        self.assertEqual(len(fixed), len(whole))
+
+    def test_search_is_told(self):
+        image, at, _ = self.hidden_sky(60, 90)
+        said = t.run(image, "--at", at, "--at-search", "-o", self.path("c.csv"), check=True).stderr
+        self.assertRegex(said, r": \d+ positions, \d\d of them not in the list, rms ")
+        self.assert_error(2, "--at-search: it goes with --at", image, "--at-search")
+        self.assert_error(
+            *(2, "planes are measured at the positions of a list alone", image),
+            *("--at", at, "--at-search", "--measure-in", image),
+        )
 
     def test_large_clusters(self):
         """Of more than 64 positions: parts are fitted as if all were together, and on any number of

@@ -77,6 +77,7 @@ class Bench(t.Case):
                 "at-all": None,
                 "at-fixed": None,
                 "at-positive": None,
+                "at-search": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

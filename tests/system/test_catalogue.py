@@ -193,6 +193,7 @@ class Catalogues(t.Case):
                 "at-all": None,
                 "at-fixed": None,
                 "at-positive": None,
+                "at-search": None,
                 "beam": None,
                 "hdu": None,
                 "plane": None,

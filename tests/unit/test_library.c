@@ -92,6 +92,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"at-all", "yes"},
                                            {"at-fixed", "yes"},
                                            {"at-positive", "yes"},
+                                           {"at-search", "yes"},
                                            {"mask-dilate", "3"},
                                            {"mask-fill", "yes"},
                                            {"patches", "island"},

@@ -170,9 +170,9 @@ static char *read_all(const char *path, size_t *size) {
     return bytes;
 }
 
-/* Whether map i is written: pictures need cairo. */
+/* Whether map i is written: pictures need cairo, and nothing is injected. */
 static bool is_written(int i) {
-    return strcmp(srcfind_map_suffix(i), ".fits") == 0;
+    return strcmp(srcfind_map_suffix(i), ".fits") == 0 && strcmp(srcfind_map(i), "injected") != 0;
 }
 
 /* Whether format i is that of a sky model, which an image has with coordinates of ICRS alone. */
