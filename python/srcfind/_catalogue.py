@@ -428,6 +428,10 @@ class Catalogue:
             raise KeyError(f"there is no column {key}{hint}")
         return self.array[key]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name."""
+        return name in (self.array.dtype.names or ())
+
     def __iter__(self) -> Iterator[np.void]:
         """The rows, as those of `array`: row["RA"].
 

@@ -100,6 +100,8 @@ def _table_of_pairs(value: Any, option: str) -> Any:
 
     if hasattr(value, "to_value"):  # a Quantity
         value = value.to_value("deg")
+    elif isinstance(value, (tuple, list)) and any(hasattr(item, "to_value") for item in value):
+        value = [item.to_value("deg") if hasattr(item, "to_value") else item for item in value]
     try:
         pairs = np.array(value, float)
     except (TypeError, ValueError):
@@ -126,6 +128,8 @@ def table_of_positions(value: Any, option: str) -> Any:
         return Table(columns, meta=facts)
     if hasattr(value, "notes") and is_table(getattr(value, "table", None)):
         value = value.table
+    if isinstance(value, (np.ndarray, np.void)) and value.dtype.names:  # rows of a catalogue
+        value = Table(np.atleast_1d(value))
     if is_table(value):
         return _table_of_table(value, option)
     return _table_of_frame(value) if _is_frame_of_pandas(value) else _table_of_pairs(value, option)

@@ -81,7 +81,5 @@ def in_map_unit(name: str, value: Any, image: Any, header: Any, hdu: str) -> flo
     try:
         return float(value.to_value(units.Unit(spelled)))
     except (TypeError, ValueError, units.UnitConversionError):
-        unit = f"the unit {told}" if told else "no unit"
-        raise OptionError(
-            f"{name}: {value} for an image with {unit}: give a plain number"
-        ) from None
+        unit = f"the unit {told}" if told else "no unit: give a plain number"
+        raise OptionError(f"{name}: {value} for an image with {unit}") from None

@@ -66,6 +66,21 @@ def test_pandas(expected):
     np.testing.assert_allclose(rows(frame)["RA"], RA, rtol=1e-12)
 
 
+def test_rows_and_angles():
+    """Rows of a catalogue, one or several, and pairs of angles."""
+    found = srcfind.find(SAMPLE, fit=True)
+    expected = rows(found.table, fit=True)
+    bright = found[found["SNR"] > 20]
+    assert 0 < len(bright) < len(found)
+    fluxes = rows(bright, fit=True)["Peak_flux"]
+    np.testing.assert_allclose(fluxes, expected["Peak_flux"][found["SNR"] > 20], rtol=0.2)
+    assert len(rows(found[0])) == 1
+    angles = rows((RA[0] * u.deg, DEC[0] * u.deg))
+    np.testing.assert_array_equal(angles["Peak_flux"], rows((RA[0], DEC[0]))["Peak_flux"])
+    hours = rows((RA[0] / 15 * u.hourangle, DEC[0]))
+    np.testing.assert_allclose(hours["RA"], RA[0], rtol=1e-12)
+
+
 def test_frames():
     """Those of the image are needed; it says so."""
     galactic = SkyCoord(RA, DEC, unit="deg").galactic

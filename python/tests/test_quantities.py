@@ -60,7 +60,7 @@ def test_map_unit():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"rms": 1 * u.K}, "rms: 1.0 K for an image with the unit Jy/beam: give a plain number"),
+        ({"rms": 1 * u.K}, "rms: 1.0 K for an image with the unit Jy/beam$"),
         ({"blank": 1 * u.m}, "blank: 1.0 m for an image with the unit"),
     ],
 )
@@ -85,6 +85,7 @@ def test_columns_and_rows():
     assert [row["Source_id"] for row in found] == list(found["Source_id"])
     bright = found.array["SNR"] > 20
     assert list(found[bright]["Source_id"]) == list(found["Source_id"][bright])
+    assert "RA" in found and "ra" not in found
     assert len(found[:3]) == 3 == len(found.gaussians[["RA", "DEC"]][:3])
     with pytest.raises(KeyError, match="there is no column Tot_flux: did you mean Total_flux"):
         found["Tot_flux"]

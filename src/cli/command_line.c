@@ -259,6 +259,10 @@ static bool complain_of_name(const char *given, size_t length) {
 
 /* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
 static bool complain_of(const char *word) {
+    if (strncmp(word, "--", 2) != 0 && optopt >= '0' && optopt <= '9')
+        return complain("there is no option -%c: a position with blanks is one value in quotes, as "
+                        "--at '12:30:49.4 -12:23:28'",
+                        optopt);
     if (strncmp(word, "--", 2) != 0)
         return access(word, F_OK) == 0
                    ? complain("there is no option -%c; the file is ./%s", optopt, word)

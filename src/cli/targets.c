@@ -433,7 +433,11 @@ static int check_table(struct shared_table *shared, const char *path) {
     shared_table_give(shared, taken);
     if (status == SRCFIND_OK)
         return EXIT_OK;
-    messages_usage("%s", error.text);
+    if (access(path, F_OK) == 0)
+        messages_usage("%s", error.text);
+    else
+        messages_usage("%s; nor is this a position, as 187.7,12.39 or '12:30:49.4 +12:23:28'",
+                       error.text);
     return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
 }
 

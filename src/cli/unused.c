@@ -5,6 +5,7 @@
 #include "api/finder.h"
 #include "cli/command_line.h"
 #include "gpu/module.h"
+#include "input/regions/region_file.h"
 
 static void note(const struct messages *messages, const struct cli *cli, const char *option,
                  const char *why) {
@@ -24,6 +25,14 @@ static void note_suffix(const struct messages *messages, const struct targets *t
                       path, targets->format->name, of_suffix->name);
 }
 
+/* Whether --mask names a file of regions; the search complains of one that cannot be read. */
+static bool mask_has_regions(const struct cli *cli) {
+    const char *path = cli->find->values.mask;
+    struct error error;
+    bool has = false;
+    return *path && region_file_is(path, &has, &error) == SRCFIND_OK && has;
+}
+
 void unused_note(const struct messages *messages, const struct cli *cli,
                  const struct targets *targets) {
     note_suffix(messages, targets);
@@ -31,6 +40,11 @@ void unused_note(const struct messages *messages, const struct cli *cli,
     const bool finds_none = cli->at_positions && !cli->find->values.at_search;
     for (size_t i = 0; finds_none && i < sizeof of_islands / sizeof *of_islands; i++)
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");
+    if (finds_none && !cli->find->values.mask_noise && mask_has_regions(cli))
+        note(
+            messages, cli, "mask",
+            "with --at, which measures outside of regions, too: --mask-noise has the noise of what "
+            "they leave");
     if (cli->find->values.at_fixed) {
         note(messages, cli, "flux-error", "with --at-fixed: fluxes have no errors");
         note(messages, cli, "position-error", "with --at-fixed: positions have no errors");

@@ -2328,6 +2328,20 @@ class At(t.Case):
         self.assert_error(
             2, "--at-positive: it goes with --at, which gives", self.image, "--at-positive"
         )
+        self.assert_error(
+            *(2, "nor is this a position, as 187.7,12.39 or '12:30:49.4"),
+            *(self.image, "--at", "J123049.4+122328"),
+        )
+        self.assert_error(
+            *(2, "there is no option -8: a position with blanks is one value in quotes"),
+            *(self.image, "--at", "68.885,", "-80.951"),
+        )
+        region = self.path("some.reg")
+        with open(region, "w") as stream:
+            stream.write("image\nbox(50,50,20,20,0)\n")
+        for more, has_note in (((), True), (("--mask-noise",), False), (("--at-search",), False)):
+            said = t.run(self.image, "--at", at, "--mask", region, *more, check=True).stderr
+            self.assertEqual("--mask has no effect with --at, which" in said, has_note, said)
         for option in ("--negative", "--deblend", "--contrast=1"):
             self.assert_error(
                 2,
