@@ -1853,6 +1853,43 @@ class At(t.Case):
 
     # --- coordinates and formats of the catalogue ---
 
+    def test_table_of_selavy(self):
+        """Names and units in two comments, right-aligned, with units that are left out, and a column
+        `comment` without cells; of a CSV with the same numbers the same rows."""
+        ra, dec = WCS(fits.getheader(self.image)).all_pix2world([30.0, 90.0], [60.0, 100.0], 0)
+        path = self.path("selavy.txt")
+        with open(path, "w") as stream:
+            stream.write(
+                "# island_id component_name  ra_hms_cont   ra_deg_cont   dec_deg_cont"
+                "  flux_peak  maj_axis_deconv min_axis_deconv pos_ang_deconv comment\n"
+            )
+            stream.write(
+                "#        --                                     [deg]          [deg]"
+                " [mJy/beam]         [arcsec]        [arcsec]          [deg]        \n"
+            )
+            for i in range(2):
+                stream.write(
+                    "  island_%d   J%d  09:59:56.0 %.9f %.9f 2002.257 12.50 9.25 30.00          \n"
+                    % (i, i, ra[i], dec[i])
+                )
+        other = self.catalogue(
+            component_name=["J0", "J1"],
+            RA=ra,
+            DEC=dec,
+            DC_Maj=[12.5 / 3600] * 2,
+            DC_Min=[9.25 / 3600] * 2,
+            DC_PA=[30.0] * 2,
+        )
+        image = self.image_of("of_selavy.fits", self.data, (6, 6, 0))
+        rows = self.rows(image, path, "--fit", "--beam", "10.8,10.8,0")
+        for row, expected in zip(rows, self.rows(image, other, "--fit", "--beam", "10.8,10.8,0")):
+            self.assertGreater(row["DC_Maj"], 0.003)
+            for name in ("Entry_id", "Peak_flux", "Total_flux", "DC_Maj", "DC_PA", "Flags"):
+                if isinstance(row[name], float):
+                    self.assertAlmostEqual(row[name], expected[name], delta=1e-4)
+                else:
+                    self.assertEqual(row[name], expected[name])
+
     def test_tables_of_text(self):
         """As astropy writes them, with every delimiter, and with # before the names or without: the
         rows of the CSV."""

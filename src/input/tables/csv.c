@@ -1,5 +1,8 @@
 /* CSV: a line of names and lines of cells. Other programs write comments before, and some, as
- * PyBDSF, NumPy and TOPCAT, the names in the last of them; and other delimiters than commas. */
+ * PyBDSF, NumPy and TOPCAT, the names in the last of them; and other delimiters than commas. Selavy
+ * has a comment with the units below that of the names, and a last column `comment` without cells.
+ */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/parse_number.h"
@@ -25,18 +28,102 @@ static bool is_comment(struct delimited *line) {
     return is;
 }
 
-/* Goes to the first line with a cell that is no comment; *comment becomes the last comment with a
- * text. It has no text if there is no comment. */
-static void skip_comments(struct delimited *d, struct delimited *comment) {
-    *comment = *d;
-    comment->end = comment->at;
+/* Takes the next word of a line, between blanks; one of length 0 at its end. */
+static const char *next_word(struct delimited *line, size_t *length) {
+    while (line->at < line->end && strchr(" \t", *line->at))
+        line->at++;
+    const char *word = line->at;
+    while (line->at < line->end && !strchr(" \t", *line->at))
+        line->at++;
+    *length = (size_t)(line->at - word);
+    return word;
+}
+
+/* Whether the words of a line are units: `[deg]`, or `--` for none. */
+static bool has_units(struct delimited line) {
+    bool has = false;
+    size_t length;
+    for (const char *word = next_word(&line, &length); length > 0;
+         word = next_word(&line, &length)) {
+        const bool is_unit = *word == '[' && word[length - 1] == ']';
+        if (!is_unit && !(length == 2 && memcmp(word, "--", 2) == 0))
+            return false;
+        has = has || is_unit;
+    }
+    return has;
+}
+
+/* The most characters between the ends of a name and of its unit. */
+enum { MOST_SHIFT = 3 };
+
+/* The comments before the rows: the last one with a text that has no units, and the one with units
+ * behind it. Those that are not there have no text. */
+struct heading {
+    struct delimited names, units;
+};
+
+/* Goes to the first line with a cell that is no comment. */
+static void skip_comments(struct delimited *d, struct heading *heading) {
+    heading->names = *d;
+    heading->names.end = heading->names.at;
+    heading->units = heading->names;
     while (delimited_next_row(d)) {
         struct delimited line = *d;
         if (!is_comment(&line))
             break;
         d->at = line.end;
-        if (line.at < line.end)
-            *comment = line;
+        if (line.at < line.end && has_units(line)) {
+            heading->units = line;
+        } else if (line.at < line.end) {
+            heading->names = line;
+            heading->units.end = heading->units.at;
+        }
+    }
+}
+
+/* Takes a last name `comment` from names with units. */
+static void drop_comment_column(struct heading *heading) {
+    struct delimited line = heading->names;
+    const char *last = NULL;
+    size_t length, last_length = 0;
+    for (const char *word = next_word(&line, &length); length > 0;
+         word = next_word(&line, &length)) {
+        last = word;
+        last_length = length;
+    }
+    if (heading->units.at < heading->units.end && last_length == 7 &&
+        memcmp(last, "comment", last_length) == 0)
+        heading->names.end = last;
+}
+
+/* The number of the name of a heading that ends where a word of the units does, give or take: both
+ * lines have the width of the columns, and some units are left out. */
+static int64_t column_below(const struct heading *heading, ptrdiff_t end_of_unit) {
+    struct delimited line = heading->names;
+    ptrdiff_t least = MOST_SHIFT + 1;
+    int64_t nearest = -1, i = 0;
+    size_t length;
+    for (next_word(&line, &length); length > 0; next_word(&line, &length), i++) {
+        const ptrdiff_t shift = labs((line.at - heading->names.row) - end_of_unit);
+        nearest = shift < least ? i : nearest;
+        least = shift < least ? shift : least;
+    }
+    return nearest;
+}
+
+/* Sets the units of the columns that have names. */
+static void set_units(const struct heading *heading, struct builder *builder) {
+    struct delimited line = heading->units;
+    char unit[SRCFIND_TEXT];
+    size_t length;
+    for (const char *word = next_word(&line, &length); length > 0;
+         word = next_word(&line, &length)) {
+        const int64_t i = column_below(heading, line.at - heading->units.row);
+        if (i < 0 || i >= builder->n_columns || *word != '[' || length - 2 >= sizeof unit)
+            continue;
+        memcpy(unit, word + 1, length - 2);
+        unit[length - 2] = '\0';
+        builder_set_unit(builder, i, unit);
     }
 }
 
@@ -109,15 +196,20 @@ static enum srcfind_status read_comment(struct delimited *comment, struct builde
 
 static enum srcfind_status read_names(struct delimited *d, struct builder *builder,
                                       struct error *error) {
-    struct delimited comment;
+    struct heading heading;
     bool has_names;
     skip_byte_order_mark(d);
-    skip_comments(d, &comment);
-    const enum srcfind_status status = choose_delimiter(d, &comment, &has_names, error);
+    skip_comments(d, &heading);
+    drop_comment_column(&heading);
+    enum srcfind_status status = choose_delimiter(d, &heading.names, &has_names, error);
     if (status != SRCFIND_OK)
         return status;
-    if (has_names)
-        return read_comment(&comment, builder, error);
+    if (has_names) {
+        struct delimited names = heading.names;
+        status = read_comment(&names, builder, error);
+        set_units(&heading, builder);
+        return status;
+    }
     if (d->at == d->end)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: no line with the names of columns: is the file empty?", d->path);
