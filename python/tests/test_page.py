@@ -23,12 +23,14 @@ pytest.importorskip("PIL")
 pytest.importorskip("astropy")
 
 from astropy.io import fits  # noqa: E402
+from astropy.table import QTable  # noqa: E402
 from PIL import Image  # noqa: E402
 
 from srcfind.page import _figures, _maps, _page, _plots  # noqa: E402
 from srcfind.page._catalogue import write_catalogue_page  # noqa: E402
 from srcfind.page._command import main  # noqa: E402
-from srcfind.page._read import OtherTable, PageError, read_catalogue  # noqa: E402
+from srcfind.page._read import OtherTable, PageError, number, read_catalogue  # noqa: E402
+from srcfind.page._votable import read_any_catalogue  # noqa: E402
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}\u2028\n"
@@ -903,3 +905,43 @@ def test_pages_ask_no_network(searched, browser):
         == 0
     )
     assert not re.search(r"(src|href)=\"(?!data:|#)", page_of(searched))
+
+
+def test_votable(tmp_path):
+    """The page of a VOTable has the sources and the facts of that of JSON, without what only JSON
+    has; so has that of a merged one."""
+    sample = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+    pages = {}
+    for name in ("c.json", "c.vot"):
+        t.run(sample, "-q", "-l", "-i", "3", "--fit", "-o", tmp_path / name, check=True)
+        assert main([str(tmp_path / name), "-q"]) == 0
+        pages[name] = (tmp_path / "c.html").read_text()
+    from_json, from_votable = (read_any_catalogue(tmp_path / name) for name in pages)
+    assert from_votable.rows == from_json.rows and from_votable.columns == from_json.columns
+    for names in (("background", "local", "rms_median"), ("options", "threshold")):
+        found = [number(c.members, *names) for c in (from_json, from_votable)]
+        assert found[0] == found[1] or names[0] == "options"
+    for name in ("path", "shape", "unit", "frame", "frequency_hz", "object"):
+        assert from_votable.image[name] == from_json.image[name]
+    assert "found by srcfind" in pages["c.vot"] and "found by srcfind" in pages["c.json"]
+    merged = tmp_path / "m.vot"
+    t.run(sample, "-q", "--fit", "--merge", merged, check=True)
+    assert main([str(merged), "-q"]) == 0
+    assert "found by srcfind" in (tmp_path / "m.html").read_text()
+    assert [image["path"] for image in read_any_catalogue(merged).images] == [sample]
+
+
+def test_other_votables(tmp_path, capsys):
+    """Tables beside a catalogue, tables of others, and what is none end in a line."""
+    sample = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+    t.run(sample, "-q", "--fit", "--save", "gaussians", "-o", tmp_path / "c.vot", check=True)
+    (tmp_path / "none.vot").write_text("x")
+    QTable({"RA": [1.0]}).write(tmp_path / "other.vot", format="votable")
+    for name, words in (
+        ("c.gaussians.vot", "this is a table of gaussians: give the catalogue beside it"),
+        ("none.vot", "this is no VOTable"),
+        ("other.vot", "this is no catalogue of srcfind"),
+        ("missing.vot", "No such file"),
+    ):
+        assert main([str(tmp_path / name)]) == 1
+        assert words in capsys.readouterr().err

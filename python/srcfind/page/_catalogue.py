@@ -18,7 +18,8 @@ from srcfind.page._figures import (
 )
 from srcfind.page._maps import read_picture, rms_section
 from srcfind.page._page import Section, Sheet, Table, render, short, write_page
-from srcfind.page._read import CatalogueFile, number, read_catalogue, text
+from srcfind.page._read import CatalogueFile, number, text
+from srcfind.page._votable import read_any_catalogue
 
 if TYPE_CHECKING:
     from srcfind.page._reference import ReferenceOptions
@@ -219,7 +220,7 @@ def write_catalogue_page(
 ) -> list[str]:
     """Writes the page of the catalogue `path`, perhaps beside a reference. Returns messages about
     what it could not compare."""
-    catalogue = read_catalogue(path)
+    catalogue = read_any_catalogue(path)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         picture, words = read_picture(catalogue)
         beside, messages = _beside(catalogue, reference)

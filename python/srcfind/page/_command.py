@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from srcfind.page._frames import EQUATORIAL
 from srcfind.page._read import OtherTable, PageError
+from srcfind.page._votable import is_votable
 
 if TYPE_CHECKING:
     from srcfind.page._reference import ReferenceOptions
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="a catalogue (c.json), or a report (r.csv)",
+        help="a catalogue (c.json or, with less to show, c.vot), or a report (r.csv)",
     )
     parser.add_argument(
         "-o",
@@ -202,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.tiles and not any(path.suffix == ".csv" for path in options.files):
         parser.error("--tiles is for a report (r.csv), whose tiles have pages")
     for path in options.files:
-        if path.suffix not in (".json", ".csv"):
+        if path.suffix not in (".json", ".csv") and not is_votable(path):
             parser.error(
                 f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)"
             )

@@ -178,7 +178,7 @@ def _row(path: Path, source: Any, names: Iterable[str]) -> list[Cell]:
     return [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in cells]
 
 
-def _images(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:
+def images_of(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:
     entries = members.get("images")
     images = (
         [entry.get("image") if isinstance(entry, dict) else None for entry in entries]
@@ -211,7 +211,7 @@ def _merged_completeness(path: Path, members: dict[str, Any]) -> dict[str, Any] 
 
 
 def read_catalogue(path: Path) -> CatalogueFile:
-    """Reads a catalogue, or a merged one with its table of completeness."""
+    """Reads a JSON catalogue, or a merged one with its table of completeness."""
     members = _read_json(path)
     for name, what in (
         ("gaussians", "Gaussians"),
@@ -236,7 +236,7 @@ def read_catalogue(path: Path) -> CatalogueFile:
     return CatalogueFile(
         path,
         members,
-        _images(path, members),
+        images_of(path, members),
         columns,
         [_row(path, source, names) for source in sources],
     )
