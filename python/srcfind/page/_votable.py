@@ -88,6 +88,18 @@ def _background(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _options(facts: dict[str, Any]) -> dict[str, Any]:
+    """The options, whose PARAMs are texts."""
+    options: dict[str, Any] = {}
+    for name, value in facts.items():
+        if name.startswith("option_"):
+            try:
+                options[name[len("option_") :]] = float(value)
+            except ValueError:
+                options[name[len("option_") :]] = value
+    return options
+
+
 def _cells(values: Any) -> list[Cell]:
     """The values of a column; None for those that are empty."""
     mask = _ma.getmaskarray(values)
@@ -120,11 +132,8 @@ def read_votable(path: Path) -> CatalogueFile:
     cells = {field.name: _cells(table.array[field.ID]) for field in table.fields}
     members: dict[str, Any] = {
         "srcfind": facts["srcfind"],
-        "options": {
-            name[len("option_") :]: value
-            for name, value in facts.items()
-            if name.startswith("option_")
-        },
+        "options": (options := _options(facts)),
+        "detection": {name: options.get(name) for name in ("threshold", "island")},
     }
     if "image" in facts:
         members.update(image=_image(facts, facts["image"]), background=_background(facts))
