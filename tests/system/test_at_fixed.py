@@ -315,6 +315,16 @@ class AtFixed(t.Case):
                 np.testing.assert_allclose([row["Maj"] for row in rows], major, rtol=1e-4)
                 left = sky.axes(*np.subtract(sky.covariance(sizes[0]), sky.covariance(BEAM)))
                 self.assertAlmostEqual(rows[0]["DC_Maj"] / PIXEL, left[0], delta=1e-3)
+        # also where pixels are not everywhere of one size on the sky
+        cards = {"CDELT1": -0.5, "CDELT2": 0.5, "BMAJ": 2.5, "BMIN": 2.0}
+        wide = self.image_of("wide.fits", self.data, **cards)
+        to_wide = 0.5 / PIXEL
+        for name in ("a", "b", "psf_a", "psf_b"):
+            aegean[name] = aegean[name] * to_wide
+        places = {"RA": [135.0, 150.0, 160.0], "DEC": [-5.0, 2.0, 8.0]}
+        rows, _, _ = self.save(wide, self.catalogue(**places, **aegean, int_flux=flux))
+        np.testing.assert_allclose([row["Maj"] for row in rows], to_wide * major, rtol=1e-4)
+        np.testing.assert_allclose([row["Min"] for row in rows], to_wide * minor, rtol=1e-4)
         # FIRST's are without the beam, in arcsec
         whole = {"fMaj": 3600 * major, "fMin": 3600 * minor, "fPA": angle}
         of_first = {"Maj": 3600 * major, "Min": 3600 * minor, "PA": angle}
