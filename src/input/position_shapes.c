@@ -107,7 +107,7 @@ static struct srcfind_beam shape_of(const struct table_file_column *const *c, co
 }
 
 /* Sets the degrees of the units of all columns. Those of the whole do without a column whose unit
- * is no angle. */
+ * is no angle, unless the kind needs them. */
 static enum srcfind_status find_units(const char *path, int kind,
                                       const struct table_file_column **c, double *degrees,
                                       struct error *error) {
@@ -115,7 +115,7 @@ static enum srcfind_status find_units(const char *path, int kind,
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < COLUMNS; i++) {
         const double otherwise = i % OF_SHAPE == ANGLE ? 1 : kinds[kind].degrees;
-        if (i < WHOLE_MAJOR && c[i])
+        if (c[i] && (i < WHOLE_MAJOR || kinds[kind].needs_whole))
             status = find_unit(path, c[i], otherwise, &degrees[i], error);
         else if (c[i] && find_unit(path, c[i], otherwise, &degrees[i], &ignored) != SRCFIND_OK)
             c[i] = NULL;

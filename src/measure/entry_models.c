@@ -5,7 +5,7 @@
  * 2. The intrinsic shape, convolved with the point-spread function, is turned to pixels, and the
  *    whole shape, too (held_shapes.h).
  * 3. Whole shapes less intrinsic ones are the beam of the catalogue, unless entries tell it. If it
- * is the point-spread function here, or there are no intrinsic shapes, whole shapes are taken.
+ *    is the point-spread function here, or there are no intrinsic shapes, whole shapes are taken.
  * 4. The peak is that of a Gaussian with this flux and area. */
 #include "measure/entry_models.h"
 
