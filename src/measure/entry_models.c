@@ -6,7 +6,8 @@
  *    whole shape, too (held_shapes.h).
  * 3. Whole shapes less intrinsic ones are the beam of the catalogue, unless entries tell it. If it
  *    is the point-spread function here, or there are no intrinsic shapes, whole shapes are taken.
- * 4. The peak is that of a Gaussian with this flux and area. */
+ * 4. The peak is that of a Gaussian with this flux and area; Aegean's areas are those on the sky.
+ */
 #include "measure/entry_models.h"
 
 #include <math.h>
@@ -176,11 +177,28 @@ static double background_of(const struct entry_work *m, const struct position_fl
     return told->beneath / (grid_unit(&grid) * (per_pixel ? m->view->metadata->beam_pixels : 1));
 }
 
+/* Whether all entries tell that the catalogue's beam is that of the image. */
+static bool is_own(const struct entry_work *m) {
+    return m->n_same > 0 && m->n_other == 0;
+}
+
+/* The area of an entry's Gaussian, pixels. Where it tells its beam, too, the area is as many beams
+ * as on the sky, which is how Aegean makes a flux of a peak: far from the reference pixel, pixels
+ * are of another size. */
+static double area_of(const struct entry_work *m, int64_t i) {
+    const struct position_shape *shapes = m->positions->shapes;
+    const struct tensor *moments = &m->models[i].moments;
+    if (!is_own(m) || !is_known(&m->wholes[i]) || !(shapes[i].psf.minor > 0))
+        return 2 * M_PI * sqrt(tensor_determinant(moments));
+    const struct srcfind_beam *whole = &shapes[i].whole, *beam = &shapes[i].psf;
+    return m->view->metadata->beam_pixels * (whole->major / beam->major) *
+           (whole->minor / beam->minor);
+}
+
 static void set_flux(const struct entry_work *m, int64_t i) {
     const struct position_flux *told = &m->positions->fluxes[i];
     struct entry_model *model = &m->models[i];
-    const bool is_own = m->n_same > 0 && m->n_other == 0;
-    if ((is_own || m->positions->told.are_whole) && is_known(&m->wholes[i]))
+    if ((is_own(m) || m->positions->told.are_whole) && is_known(&m->wholes[i]))
         model->moments = m->wholes[i];
     model->scale = told->scale;
     model->background = told->scale > 0 ? background_of(m, told) : (double)NAN;
@@ -188,7 +206,7 @@ static void set_flux(const struct entry_work *m, int64_t i) {
                          !(FIT_FWHM * sqrt(tensor_axes(&model->moments).major) <= m->widest);
     if (told->is_unfitted || model->is_too_wide || !is_known(&model->moments))
         return;
-    const double area = 2 * M_PI * sqrt(tensor_determinant(&model->moments)); /* pixels */
+    const double area = area_of(m, i);
     const double peak = isfinite(told->total) ? told->total / (area * m->to_flux)
                                               : told->of_point / m->units.per_peak;
     if (!isfinite((float)peak))

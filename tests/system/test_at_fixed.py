@@ -325,6 +325,8 @@ class AtFixed(t.Case):
         rows, _, _ = self.save(wide, self.catalogue(**places, **aegean, int_flux=flux))
         np.testing.assert_allclose([row["Maj"] for row in rows], to_wide * major, rtol=1e-4)
         np.testing.assert_allclose([row["Min"] for row in rows], to_wide * minor, rtol=1e-4)
+        beams = to_wide**2 * major * minor / (2.5 * 2.0)  # on the sky, as Aegean counts them
+        np.testing.assert_allclose([row["Peak_flux"] for row in rows] * beams, flux, rtol=1e-4)
         at = self.catalogue("u.ecsv", {"Maj": "Jy"}, **places, **own, Total_flux=flux)
         self.assert_error(1, "the unit of Maj is Jy", self.image, "--at", at, "--at-fixed")
         # FIRST's are without the beam, in arcsec
