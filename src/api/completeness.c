@@ -189,9 +189,23 @@ static bool is_new(const void *context, const struct srcfind_source *row) {
     return !before || row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
 }
 
+static bool is_any(const void *context, const struct srcfind_source *row) {
+    (void)context;
+    (void)row;
+    return true;
+}
+
+/* Whether a source of the image lies within half a beam of an injected one. */
+static bool is_on_source(const struct trials *t, const struct injection_position *p) {
+    const struct tensor moments = psf_at(&t->measure.psf, p->x, p->y);
+    const struct tensor form = tensor_inverse(&moments);
+    return row_index_nearest(&t->before, &form, p->x, p->y, is_any, NULL);
+}
+
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
     struct injection *source = &t->list->all[i];
     const struct injection_position *position = &t->positions[i];
+    t->list->n_on_sources += is_on_source(t, position);
     const struct wanted w = {t, source, {position->peak, position->x, position->y, position->form}};
     const struct srcfind_source *row =
         row_index_nearest(rows, &w.gaussian.form, position->x, position->y, is_new, &w);

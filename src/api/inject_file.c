@@ -88,6 +88,7 @@ static void list_sources(struct inject_work *m, const struct psf *psf,
             list->n_outside++;
         } else if (!(g->peak > 0) || !in_both) {
             list->n_faint++;
+            list->n_too_wide += model->is_too_wide;
         } else {
             source->is_added = true;
             source->width = width_of(psf, model);
@@ -108,6 +109,7 @@ static bool allocate(struct inject_work *m, struct positions *entries) {
                                 .widths = {INJECTION_OF_FILE},
                                 .n_widths = 1,
                                 .entry_id = entries->entry_id,
+                                .told = entries->told,
                                 .all = arrays_allocate(entries->n, sizeof *list->all)};
     entries->entry_id = NULL;
     m->positions = arrays_allocate(entries->n, sizeof *m->positions);

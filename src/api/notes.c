@@ -63,14 +63,65 @@ static void note_positions(FILE *stream, const struct result *r) {
              n == 1 ? "has" : "have");
 }
 
+/* Notes which shapes of a catalogue are taken as they are, or are not read, and that they are too
+ * wide: those of a model, or of injected sources. */
+static void note_shapes(FILE *stream, const char *path, const struct told_shapes *told,
+                        int64_t n_too_wide) {
+    if (told->are_whole)
+        note(stream,
+             "%s has Maj, Min and PA and no DC_Maj: its sizes are taken as they are in this image",
+             path);
+    else if (told->are_not_read)
+        note(stream,
+             "%s has Maj, and neither Min and PA nor DC_Maj, DC_Min and DC_PA: its sources are "
+             "taken for points",
+             path);
+    if (n_too_wide > 0 && told->major)
+        note(stream, "%lld entr%s of %s %s wider than the image: is %s in %s?",
+             (long long)n_too_wide, n_too_wide == 1 ? "y" : "ies", path,
+             n_too_wide == 1 ? "has a shape" : "have shapes", told->major, told->unit);
+}
+
+/* A number to two digits. */
+static double two_digits(double x) {
+    const double unit = pow(10, floor(log10(x)) - 1);
+    return round(x / unit) * unit;
+}
+
+/* Notes that most bright entries of a model are far brighter or fainter than the image. */
+static void note_peaks(FILE *stream, const struct result *r) {
+    enum { LEAST_PEAKS = 3 };
+    const struct peaks_compared *peaks = &r->sources.left_out.peaks;
+    for (int k = 0; k < 2; k++)
+        if (peaks->n_seen >= LEAST_PEAKS && 2 * peaks->n_seen > peaks->n_bright &&
+            2 * peaks->n[k] > peaks->n_seen)
+            note(stream,
+                 "the fluxes of %s are about %.9g times those of the image there: are they in %s?",
+                 r->options.at, two_digits(pow(10, peaks->sum[k] / (double)peaks->n[k])),
+                 *r->image.flux_unit ? r->image.flux_unit : "the unit of the image");
+}
+
+/* Notes that forced photometry does not hold shapes that have the beam in them. */
+static void note_held_shapes(FILE *stream, const struct result *r) {
+    if (r->sources.left_out.told.are_not_read)
+        note(stream,
+             "%s has Maj and no DC_Maj, DC_Min and DC_PA: shapes are not held, all entries are "
+             "taken for points",
+             r->options.at);
+}
+
 /* Notes what a model lacks of the catalogue that it is of. */
 static void note_model(FILE *stream, const struct result *r) {
     const int64_t n_sums = r->sources.left_out.sums;
     int64_t n = 0;
     for (int64_t i = 0; i < r->sources.n; i++)
         n += (r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED) != 0;
-    if (!r->options.at_fixed)
+    if (!r->options.at_fixed) {
+        note_held_shapes(stream, r);
         return;
+    }
+    note_peaks(stream, r);
+    note_shapes(stream, r->options.at, &r->sources.left_out.told, r->sources.left_out.too_wide);
     if (n > 0)
         note(stream, "%lld of %lld entries of %s %s no flux or no Gaussian, and %s in the model",
              (long long)n, (long long)r->sources.n, r->options.at, n == 1 ? "has" : "have",
@@ -468,6 +519,12 @@ static void note_psf(FILE *stream, const struct result *r) {
 /* Notes which sources of a file were not injected. */
 static void note_injected(FILE *stream, const struct result *r, int64_t n) {
     const struct injections *list = &r->injections;
+    note_shapes(stream, r->options.inject, &list->told, list->n_too_wide);
+    if (2 * list->n_on_sources > n)
+        note(stream,
+             "%lld of %lld injected sources lie on sources of the image, which are found anyway: "
+             "completeness is too high; shift the positions",
+             (long long)list->n_on_sources, (long long)n);
     if (n == list->n)
         return;
     note(

@@ -22,7 +22,7 @@ static const struct flux_name totals[] = {
     {"Total_flux", NULL}, {"int_flux", NULL}, {"flux_int", "mJy"}, {"Flux", NULL},
     {"Stotal", "mJy"},    {"Stot", "mJy"},    {"SpeakTot", "mJy"}, {"Sint", "mJy"},
     {"Fint", "mJy"},      {"Ftot", "mJy"},    {"Sf", "mJy"},       {"S1.4", "mJy"},
-    {"I", NULL}};
+    {"S_int", NULL},      {"I", NULL}};
 static const struct flux_name peaks[] = {{"Peak_flux", NULL},
                                          {"flux_peak", "mJy/beam"},
                                          {"Speak", "mJy/beam"},
@@ -47,9 +47,28 @@ static double t_recs_frequency(const char *name) {
     return n > 0 && !name[1 + n] ? frequency : 0;
 }
 
+/* Whether the name of a column is one of these with a unit of fluxes behind it: Total_flux(mJy),
+ * Total_flux [mJy], Total_flux_mJy. Texts have no other place for units. */
+static bool split_unit(const char *column, const char *name, char unit[SRCFIND_TEXT]) {
+    const size_t length = strlen(name);
+    double factor;
+    if (!ascii_same_start(column, name, length))
+        return false;
+    const char *begin = column + length;
+    begin += strspn(begin, " ");
+    const char close = *begin == '(' ? ')' : *begin == '[' ? ']' : '\0';
+    const size_t rest = strlen(begin);
+    if ((!close && *begin != '_') || rest < 2 || rest >= SRCFIND_TEXT ||
+        (close && begin[rest - 1] != close))
+        return false;
+    snprintf(unit, SRCFIND_TEXT, "%.*s", (int)(rest - (close ? 2 : 1)), begin + 1);
+    return units_conform(unit, "Jy", &factor) || units_conform(unit, "Jy/beam", &factor);
+}
+
 static bool is_among(const char *name, const struct flux_name *names, int n) {
+    char unit[SRCFIND_TEXT];
     for (int i = 0; i < n; i++)
-        if (ascii_same(name, names[i].name))
+        if (ascii_same(name, names[i].name) || split_unit(name, names[i].name, unit))
             return true;
     return false;
 }
@@ -68,17 +87,33 @@ bool position_fluxes_use(const char *name) {
 /* A column of fluxes, and what its unit is. */
 struct flux_column {
     const struct table_file_column *column;
-    const char *unit; /* NULL: that of the image's fluxes */
+    char unit[SRCFIND_TEXT]; /* "": that of the image's fluxes */
     bool is_peak;
 };
+
+/* A column with the unit that the table tells, or else another one; NULL: the image's. */
+static struct flux_column with_unit(const struct table_file_column *column, const char *otherwise,
+                                    bool is_peak) {
+    struct flux_column c = {.column = column, .is_peak = is_peak};
+    snprintf(c.unit, sizeof c.unit, "%s",
+             *column->unit ? column->unit
+             : otherwise   ? otherwise
+                           : "");
+    return c;
+}
 
 static struct flux_column find_named(const struct table_file *table, const struct flux_name *names,
                                      int n, bool is_peak) {
     for (int i = 0; i < n; i++) {
         const struct table_file_column *column = table_file_column(table, names[i].name);
         if (column)
-            return (struct flux_column){column, *column->unit ? column->unit : names[i].unit,
-                                        is_peak};
+            return with_unit(column, names[i].unit, is_peak);
+    }
+    char unit[SRCFIND_TEXT];
+    for (int k = 0; k < n * table->n_columns; k++) {
+        const struct table_file_column *column = &table->columns[k % table->n_columns];
+        if (split_unit(column->name, names[k / table->n_columns].name, unit))
+            return with_unit(column, unit, is_peak);
     }
     return (struct flux_column){0};
 }
@@ -95,7 +130,7 @@ static struct flux_column find_t_recs(const struct table_file *table, double her
         if (distance >= least)
             continue;
         least = distance;
-        found = (struct flux_column){column, *column->unit ? column->unit : T_RECS_UNIT, false};
+        found = with_unit(column, T_RECS_UNIT, false);
     }
     return found;
 }
@@ -114,8 +149,9 @@ static enum srcfind_status no_column(const char *path, struct error *error) {
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                    i < TOTALS ? totals[i].name : peaks[i - TOTALS].name);
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: there is no column of fluxes: none of %s, nor one of T-RECS as I1400: "
-                     "name that of the total fluxes Total_flux",
+                     "%s: there is no column of fluxes: none of %s (in Jy, or with a unit, as "
+                     "Total_flux(mJy)), nor one of T-RECS as I1400: name that of the total fluxes "
+                     "Total_flux",
                      path, names);
 }
 
@@ -125,7 +161,7 @@ static enum srcfind_status no_column(const char *path, struct error *error) {
  * per beam, which catalogues may leave out. */
 static bool find_peak_factor(const char *unit, const struct flux_units *units, double *factor) {
     double map, jansky;
-    if (!unit)
+    if (!*unit)
         unit = units_conform("Jy", units->flux, &jansky) ? "Jy/beam" : units->map;
     if (strcmp(unit, units->map) == 0 || units_conform(unit, units->map, &map)) {
         *factor = units->per_peak * (strcmp(unit, units->map) == 0 ? 1 : map);
@@ -139,7 +175,7 @@ static bool find_peak_factor(const char *unit, const struct flux_units *units, d
 
 static bool find_total_factor(const char *unit, const struct flux_units *units, double *factor) {
     *factor = 1;
-    return !unit || strcmp(unit, units->flux) == 0 || units_conform(unit, units->flux, factor);
+    return !*unit || strcmp(unit, units->flux) == 0 || units_conform(unit, units->flux, factor);
 }
 
 static enum srcfind_status find_factor(const char *path, const struct flux_column *c,

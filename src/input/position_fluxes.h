@@ -27,7 +27,8 @@ bool position_fluxes_use(const char *name);
 
 /* Reads the first column of total fluxes that there is (Total_flux, int_flux, flux_int, Flux, ...:
  * position_fluxes.c), else of peaks. T-RECS has fluxes at many frequencies (I1400: MHz): that which
- * is nearest to the image's is taken. A column without a unit is in the unit of the image's fluxes,
+ * is nearest to the image's is taken. A unit may stand behind the name: Total_flux(mJy),
+ * Total_flux [mJy], Total_flux_mJy. A column without a unit is in the unit of the image's fluxes,
  * which is Jy if it can be, or in that of the program whose name it has. A cell that is empty or no
  * number has no flux. Makes an array with an element for each row, which the caller frees. Errors:
  * there is no such column, or its unit is none of a flux. */

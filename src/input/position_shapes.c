@@ -28,14 +28,17 @@ static const double ARCSEC = 1 / 3600.0;
 static const struct {
     const char *names[COLUMNS]; /* NULL: not there; those of the whole may be missing in a table */
     double degrees;
-    bool of_models; /* names that may be those of beams or of islands in other catalogues */
+    bool of_models;   /* names that may be those of beams or of islands in other catalogues */
+    bool needs_whole; /* those of the whole may not be missing */
 } kinds[] = {
-    {{"DC_Maj", "DC_Min", "DC_PA", NULL, NULL, NULL, "Maj", "Min", "PA"}, 1, false},
-    {{"a", "b", "pa", "psf_a", "psf_b", "psf_pa", "a", "b", "pa"}, ARCSEC, false},
-    {{"maj_axis_deconv", "min_axis_deconv", "pos_ang_deconv"}, ARCSEC, false},
-    {{"b_maj", "b_min", "pa"}, ARCSEC, true},
-    {{"BMAJ", "BMIN", "PA"}, ARCSEC, true},
-    {{"size"}, ARCSEC, true},
+    {{"DC_Maj", "DC_Min", "DC_PA", NULL, NULL, NULL, "Maj", "Min", "PA"}, 1, false, false},
+    {{"a", "b", "pa", "psf_a", "psf_b", "psf_pa", "a", "b", "pa"}, ARCSEC, false, false},
+    {{"maj_axis_deconv", "min_axis_deconv", "pos_ang_deconv"}, ARCSEC, false, false},
+    {{"Maj", "Min", "PA", NULL, NULL, NULL, "fMaj", "fMin", "fPA"}, ARCSEC, true, true}, /* FIRST */
+    {{NULL, NULL, NULL, NULL, NULL, NULL, "Maj", "Min", "PA"}, 1, true, true},
+    {{"b_maj", "b_min", "pa"}, ARCSEC, true, false},
+    {{"BMAJ", "BMIN", "PA"}, ARCSEC, true, false},
+    {{"size"}, ARCSEC, true, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -59,7 +62,7 @@ static bool find_columns(const struct table_file *table, int kind,
     for (int i = 0; i < COLUMNS; i++) {
         const char *name = kinds[kind].names[i];
         columns[i] = name ? table_file_column(table, name) : NULL;
-        if (name && !columns[i] && i < WHOLE_MAJOR)
+        if (name && !columns[i] && (i < WHOLE_MAJOR || kinds[kind].needs_whole))
             return false;
     }
     return true;
@@ -104,7 +107,7 @@ static struct srcfind_beam shape_of(const struct table_file_column *const *c, co
 }
 
 /* Sets the degrees of the units of all columns. Those of the whole do without a column whose unit
- * is no angle. */
+ * is no angle, unless the kind needs them. */
 static enum srcfind_status find_units(const char *path, int kind,
                                       const struct table_file_column **c, double *degrees,
                                       struct error *error) {
@@ -112,7 +115,7 @@ static enum srcfind_status find_units(const char *path, int kind,
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < COLUMNS; i++) {
         const double otherwise = i % OF_SHAPE == ANGLE ? 1 : kinds[kind].degrees;
-        if (i < WHOLE_MAJOR && c[i])
+        if (c[i] && (i < WHOLE_MAJOR || kinds[kind].needs_whole))
             status = find_unit(path, c[i], otherwise, &degrees[i], error);
         else if (c[i] && find_unit(path, c[i], otherwise, &degrees[i], &ignored) != SRCFIND_OK)
             c[i] = NULL;
@@ -120,14 +123,24 @@ static enum srcfind_status find_units(const char *path, int kind,
     return status;
 }
 
+static struct told_shapes tell(const struct table_file *table, int kind) {
+    if (kind == KINDS)
+        return (struct told_shapes){.are_not_read = table_file_column(table, "Maj")};
+    const char *const *names = kinds[kind].names;
+    return (struct told_shapes){.major = names[MAJOR] ? names[MAJOR] : names[WHOLE_MAJOR],
+                                .unit = kinds[kind].degrees == 1 ? "degrees" : "arcsec",
+                                .are_whole = !names[MAJOR]};
+}
+
 enum srcfind_status position_shapes_read(const char *path, const struct table_file *table,
                                          bool of_models, struct position_shape **shapes,
-                                         struct error *error) {
+                                         struct told_shapes *told, struct error *error) {
     static const struct srcfind_beam unknown = {NAN, NAN, NAN};
     const struct table_file_column *c[COLUMNS];
     double degrees[COLUMNS] = {0};
     *shapes = NULL;
     const int kind = find_kind(table, of_models, c);
+    *told = tell(table, kind);
     if (kind == KINDS)
         return SRCFIND_OK;
     const enum srcfind_status status = find_units(path, kind, c, degrees, error);

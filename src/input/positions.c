@@ -364,7 +364,8 @@ static enum srcfind_status take_models(const char *path, const struct table_file
     if (wanted->fluxes)
         status = position_fluxes_read(path, table, wanted->fluxes, &positions->fluxes, error);
     return status == SRCFIND_OK && wanted->shapes
-               ? position_shapes_read(path, table, wanted->fluxes, &positions->shapes, error)
+               ? position_shapes_read(path, table, wanted->fluxes, &positions->shapes,
+                                      &positions->told, error)
                : status;
 }
 

@@ -15,6 +15,7 @@ struct positions {
                      */
     double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */
     struct position_shape *shapes; /* NULL: the catalogue has no shapes, or none are wanted */
+    struct told_shapes told;       /* if shapes are wanted */
     struct position_flux *fluxes;  /* NULL: none are wanted */
 };
 

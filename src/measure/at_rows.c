@@ -59,6 +59,7 @@ static enum srcfind_status add_rows(struct at_work *m, int64_t first, int n, con
         if (m->from->models) {
             position->intrinsic = m->from->models[first + i].intrinsic;
             m->left_out.sums += p->fluxes[first + i].is_sum;
+            m->left_out.too_wide += m->from->models[first + i].is_too_wide;
         }
         if (inside && p->shapes && m->from->fits)
             position->intrinsic = held_shape_intrinsic(&p->shapes[first + i]);
@@ -116,6 +117,23 @@ static const struct entry_model *model_of(const struct at_work *m, int64_t row) 
     return m->from->models ? &m->from->models[m->entry[row]] : NULL;
 }
 
+/* Compares the peak of an entry with the image there. */
+static void compare_peak(const struct place_pixels *known, double peak, struct peaks_compared *to) {
+    static const double BRIGHT = 10, SEEN = 3, OTHER = 100;
+    if (!(peak > BRIGHT * known->noise.rms))
+        return;
+    to->n_bright++;
+    if (!(known->above > SEEN * known->noise.rms))
+        return;
+    to->n_seen++;
+    const double ratio = peak / known->above;
+    const bool is_less = ratio < 1;
+    if (fmax(ratio, 1 / ratio) < OTHER)
+        return;
+    to->n[is_less]++;
+    to->sum[is_less] += log10(ratio);
+}
+
 /* Fills what an entry has itself. */
 static void fill_entry(const struct at_work *m, const struct place_pixels *known,
                        const struct entry_model *model, struct srcfind_source *row) {
@@ -133,7 +151,7 @@ static void fill_entry(const struct at_work *m, const struct place_pixels *known
     fill_shape(&m->positions[row - m->rows].intrinsic, row);
 }
 
-static void fill_row(const struct at_work *m, const struct place *p) {
+static void fill_row(struct at_work *m, const struct place *p) {
     const struct place_pixels *known = &m->forced.known[p->twin];
     const struct amplitude *found = &m->forced.amplitudes[p->twin];
     const struct pixel_source *image = m->from->pixels->source;
@@ -150,6 +168,7 @@ static void fill_row(const struct at_work *m, const struct place *p) {
             row->n_pixels = 1;
     }
     if (m->from->models) {
+        compare_peak(known, model_of(m, p->row)->gaussian.peak, &m->left_out.peaks);
         fill_entry(m, known, model_of(m, p->row), row);
         return;
     }
@@ -302,7 +321,9 @@ static enum srcfind_status make_rows(struct at_work *m, struct threads *threads,
 
 enum srcfind_status at_rows_make(const struct at_rows_from *from, struct threads *threads,
                                  struct at_rows *made, struct error *error) {
-    struct at_work m = {.from = from, .setting = setting_make(from->view, from->frame)};
+    struct at_work m = {.from = from,
+                        .setting = setting_make(from->view, from->frame),
+                        .left_out.told = from->positions->told};
     enum srcfind_status status = locate(&m, error);
     if (status == SRCFIND_OK)
         status = make_rows(&m, threads, error);

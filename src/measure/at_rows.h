@@ -24,11 +24,23 @@ struct at_noise {
     struct correlation correlation;
 };
 
-/* How many positions have no row; and how many entries of a model are sums of Gaussians that stand
- * in another table. */
+/* How a model's peaks compare with the image, whose values there are known. Only peaks above ten
+ * rms count. */
+struct peaks_compared {
+    int64_t n_bright; /* such entries */
+    int64_t n_seen;   /* where the image has three rms or more */
+    int64_t n[2];     /* of these, where the model is a hundred times the image or more, and less */
+    double sum[2];    /* of log10(model / image) of these */
+};
+
+/* What is told of the entries in notes: how many positions have no row; of a model, how many
+ * entries are sums of Gaussians that stand in another table, or are too wide for the image; and
+ * which shapes there were. */
 struct entries_left_out {
     int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
-    int64_t sums;
+    int64_t sums, too_wide;
+    struct told_shapes told;
+    struct peaks_compared peaks;
 };
 
 struct at_rows {

@@ -4,9 +4,10 @@
  *    are the same place, they are taken: they have no rounding of WCSLIB in them.
  * 2. The intrinsic shape, convolved with the point-spread function, is turned to pixels, and the
  *    whole shape, too (held_shapes.h).
- * 3. Whole shapes less intrinsic ones are the beam of the catalogue. If it is the point-spread
- *    function here, whole shapes are taken.
- * 4. The peak is that of a Gaussian with this flux and area. */
+ * 3. Whole shapes less intrinsic ones are the beam of the catalogue, unless entries tell it. If it
+ *    is the point-spread function here, or there are no intrinsic shapes, whole shapes are taken.
+ * 4. The peak is that of a Gaussian with this flux and area; Aegean's areas are those on the sky.
+ */
 #include "measure/entry_models.h"
 
 #include <math.h>
@@ -78,6 +79,25 @@ static bool is_known(const struct tensor *t) {
            tensor_determinant(t) > 0;
 }
 
+/* The intrinsic shape of an entry; of one that has a whole shape alone, what the image's beam
+ * leaves of it. */
+static struct srcfind_beam intrinsic_of(const struct entry_work *m, int64_t entry) {
+    const struct position_shape *shape = &m->positions->shapes[entry];
+    const struct position_shape whole = {.size = shape->whole, .psf = m->view->metadata->beam};
+    return held_shape_intrinsic(m->positions->told.are_whole ? &whole : shape);
+}
+
+/* Counts whether the beam that an entry tells is that of the image. */
+static void compare_told(struct entry_work *m, const struct srcfind_beam *told) {
+    const struct srcfind_beam *own = &m->view->metadata->beam;
+    const struct tensor a = jacobian_ellipse(told->major, told->minor, told->angle);
+    const struct tensor b = jacobian_ellipse(own->major, own->minor, own->angle);
+    const bool is_same =
+        fabs(a.xx - b.xx) + fabs(a.yy - b.yy) + fabs(a.xy - b.xy) < SAME_BEAM * (b.xx + b.yy);
+    m->n_same += is_same;
+    m->n_other += !is_same;
+}
+
 /* Counts whether an entry's whole shape is the intrinsic one with the point-spread function, which
  * tells nothing where nothing is left of an axis. */
 static void compare_beam(struct entry_work *m, const struct entry_model *model,
@@ -116,7 +136,10 @@ static enum srcfind_status set_shapes(struct entry_work *m, int n, const int64_t
         model->moments = moments[i];
         if (is_known(&wholes[i])) {
             m->wholes[entry[i]] = wholes[i];
-            compare_beam(m, model, &wholes[i], &point);
+            if (shapes[entry[i]].psf.major > 0)
+                compare_told(m, &shapes[entry[i]].psf);
+            else if (!m->positions->told.are_whole)
+                compare_beam(m, model, &wholes[i], &point);
         }
     }
     return status;
@@ -136,7 +159,7 @@ static enum srcfind_status place_entries(struct entry_work *m, int64_t first, in
             continue;
         at[n_known] = (struct forced_position){.x = x[i], .y = y[i]};
         if (shapes)
-            at[n_known].intrinsic = held_shape_intrinsic(&shapes[first + i]);
+            at[n_known].intrinsic = intrinsic_of(m, first + i);
         entry[n_known++] = first + i;
     }
     return status == SRCFIND_OK ? set_shapes(m, n_known, entry, at, error) : status;
@@ -154,17 +177,36 @@ static double background_of(const struct entry_work *m, const struct position_fl
     return told->beneath / (grid_unit(&grid) * (per_pixel ? m->view->metadata->beam_pixels : 1));
 }
 
+/* Whether all entries tell that the catalogue's beam is that of the image. */
+static bool is_own(const struct entry_work *m) {
+    return m->n_same > 0 && m->n_other == 0;
+}
+
+/* The area of an entry's Gaussian, pixels. Where it tells its beam, too, the area is as many beams
+ * as on the sky, which is how Aegean makes a flux of a peak: far from the reference pixel, pixels
+ * are of another size. */
+static double area_of(const struct entry_work *m, int64_t i) {
+    const struct position_shape *shapes = m->positions->shapes;
+    const struct tensor *moments = &m->models[i].moments;
+    if (!is_own(m) || !is_known(&m->wholes[i]) || !(shapes[i].psf.minor > 0))
+        return 2 * M_PI * sqrt(tensor_determinant(moments));
+    const struct srcfind_beam *whole = &shapes[i].whole, *beam = &shapes[i].psf;
+    return m->view->metadata->beam_pixels * (whole->major / beam->major) *
+           (whole->minor / beam->minor);
+}
+
 static void set_flux(const struct entry_work *m, int64_t i) {
     const struct position_flux *told = &m->positions->fluxes[i];
     struct entry_model *model = &m->models[i];
-    if (m->n_same > 0 && m->n_other == 0 && is_known(&m->wholes[i]))
+    if ((is_own(m) || m->positions->told.are_whole) && is_known(&m->wholes[i]))
         model->moments = m->wholes[i];
     model->scale = told->scale;
     model->background = told->scale > 0 ? background_of(m, told) : (double)NAN;
-    if (told->is_unfitted || !is_known(&model->moments) ||
-        !(FIT_FWHM * sqrt(tensor_axes(&model->moments).major) <= m->widest))
+    model->is_too_wide = isfinite(model->gaussian.x) &&
+                         !(FIT_FWHM * sqrt(tensor_axes(&model->moments).major) <= m->widest);
+    if (told->is_unfitted || model->is_too_wide || !is_known(&model->moments))
         return;
-    const double area = 2 * M_PI * sqrt(tensor_determinant(&model->moments)); /* pixels */
+    const double area = area_of(m, i);
     const double peak = isfinite(told->total) ? told->total / (area * m->to_flux)
                                               : told->of_point / m->units.per_peak;
     if (!isfinite((float)peak))

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "backend/gaussian.h"
+#include "input/position_shapes.h"
 #include "options/options.h"
 
 /* Between these S/N random sources are added, evenly in its logarithm. S/N: peak / rms x width. */
@@ -43,6 +44,9 @@ struct injections {
     char (*entry_id)[SRCFIND_CELL];         /* of the sources of a file; else NULL */
     int64_t n_outside, n_faint, n_unchosen; /* of a file: outside of the image or on blank pixels,
                                                without a flux above 0, not among those wanted */
+    int64_t n_too_wide;                     /* of those without a shape: wider than the image */
+    int64_t n_on_sources;    /* that lie within half a beam of a source of the image */
+    struct told_shapes told; /* of a file */
     int64_t n_trials;
     struct gaussian *first; /* of the first trial, in the measured image */
     int64_t n_first;

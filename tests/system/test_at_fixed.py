@@ -251,6 +251,106 @@ class AtFixed(t.Case):
                 self.assertAlmostEqual(row["Peak_flux"], peak, delta=1e-6 * peak)
                 self.assertAlmostEqual(model[59, 49], peak, delta=1e-6 * peak)
 
+    def test_other_units(self):
+        """Fluxes in mJy without a unit are told where the image has the sources, and there alone;
+        names of columns tell units, too."""
+        x, y = self.places()
+        flux = np.array([0.5, 0.75, 1.0])
+        beam = sky.covariance(BEAM)
+        sources = sum(gaussian(*values, beam) for values in zip(flux, x, y)) * area(BEAM)
+        image = self.image_of("s.fits", (self.data + sources).astype(np.float32))
+        places = self.on_sky(x, y)
+        words = "are about 1000 times those of the image there: are they in Jy?"
+        self.save(image, self.catalogue(**places, Total_flux=1e3 * flux))
+        self.assertIn(words, self.notes)
+        self.save(self.image_of("faint.fits", self.data), self.path("c.csv"))  # has no sources
+        self.assertNotIn("are they in", self.notes)
+        self.save(image, self.catalogue(**places, Total_flux=0.02 * flux))
+        self.assertNotIn("are they in", self.notes)
+        bright = self.image_of("b.fits", (self.data + 1e3 * sources).astype(np.float32))
+        self.save(bright, self.catalogue(**places, Total_flux=flux))
+        self.assertIn("are about 0.001 times those of the image", self.notes)
+        for name, factor in (
+            ("Total_flux(mJy)", 1e3),
+            ("Total_flux [mJy]", 1e3),
+            ("S_int [mJy]", 1e3),
+            ("total_flux_mJy", 1e3),
+            ("Total_flux_uJy", 1e6),
+            ("S_int", 1),
+            ("Peak_flux (mJy/beam)", 1e3),
+        ):
+            with self.subTest(name=name):
+                at = self.catalogue(**places, **{name: factor * flux}, Total_flux_err=flux)
+                rows, _, residual = self.save(image, at)
+                np.testing.assert_allclose([row["Total_flux"] for row in rows], flux, rtol=1e-5)
+                self.assertNotIn("are they in", self.notes)
+                self.assertLess(abs(residual).max(), 0.01)
+
+    def test_whole_shapes(self):
+        """Maj, Min and PA without DC_Maj are taken as they are, also narrower than the beam; and
+        Aegean's where its beam is that of the image. Maj alone is not read."""
+        x, y = self.places()
+        flux = [2.0, 1.0, 0.5]
+        sizes = [(9.0, 5.0, 70.0), (4.5, 2.0, 10.0), (3.0, 3.0, 0.0)]
+        expected = sum(
+            gaussian(*values, sky.covariance(size)) * area(BEAM)
+            for *values, size in zip(flux, x, y, sizes)
+        )
+        major, minor, angle = PIXEL * np.array(sizes).T
+        arcsec, angle = 3600, angle / PIXEL
+        own = {"Maj": major, "Min": minor, "PA": angle}
+        aegean = {
+            **{"a": arcsec * major, "b": arcsec * minor, "pa": angle},
+            "psf_a": np.full(3, arcsec * BEAM[0] * PIXEL, np.float32),
+            "psf_b": np.full(3, arcsec * BEAM[1] * PIXEL, np.float32),
+            "psf_pa": [BEAM[2]] * 3,
+        }
+        words = "has Maj, Min and PA and no DC_Maj: its sizes are taken as they are in this image"
+        for columns in (own, aegean):
+            with self.subTest(columns=list(columns)):
+                at = self.catalogue(**self.on_sky(x, y), **columns, Total_flux=flux)
+                rows, model, _ = self.save(self.image, at)
+                np.testing.assert_allclose(model, expected, rtol=0, atol=1e-5)
+                self.assertEqual(words in self.notes, columns is own)
+                np.testing.assert_allclose([row["Maj"] for row in rows], major, rtol=1e-4)
+                left = sky.axes(*np.subtract(sky.covariance(sizes[0]), sky.covariance(BEAM)))
+                self.assertAlmostEqual(rows[0]["DC_Maj"] / PIXEL, left[0], delta=1e-3)
+        # also where pixels are not everywhere of one size on the sky
+        cards = {"CDELT1": -0.5, "CDELT2": 0.5, "BMAJ": 2.5, "BMIN": 2.0}
+        wide = self.image_of("wide.fits", self.data, **cards)
+        to_wide = 0.5 / PIXEL
+        for name in ("a", "b", "psf_a", "psf_b"):
+            aegean[name] = aegean[name] * to_wide
+        places = {"RA": [135.0, 150.0, 160.0], "DEC": [-5.0, 2.0, 8.0]}
+        rows, _, _ = self.save(wide, self.catalogue(**places, **aegean, int_flux=flux))
+        np.testing.assert_allclose([row["Maj"] for row in rows], to_wide * major, rtol=1e-4)
+        np.testing.assert_allclose([row["Min"] for row in rows], to_wide * minor, rtol=1e-4)
+        beams = to_wide**2 * major * minor / (2.5 * 2.0)  # on the sky, as Aegean counts them
+        np.testing.assert_allclose([row["Peak_flux"] for row in rows] * beams, flux, rtol=1e-4)
+        at = self.catalogue("u.ecsv", {"Maj": "Jy"}, **places, **own, Total_flux=flux)
+        self.assert_error(1, "the unit of Maj is Jy", self.image, "--at", at, "--at-fixed")
+        # FIRST's are without the beam, in arcsec
+        whole = {"fMaj": 3600 * major, "fMin": 3600 * minor, "fPA": angle}
+        of_first = {"Maj": 3600 * major, "Min": 3600 * minor, "PA": angle}
+        at = self.catalogue(**self.on_sky(x, y), **whole, **of_first, Fint=1e3 * np.array(flux))
+        rows, _, _ = self.save(self.image, at)
+        np.testing.assert_allclose([row["DC_Maj"] for row in rows], major, rtol=1e-6)
+        at = self.catalogue(**self.on_sky(x, y), Maj=major, Total_flux=flux)
+        rows, _, _ = self.save(self.image, at)
+        self.assertIn("its sources are taken for points", self.notes)
+        self.assertEqual([int(row["Flags"]) & BEAM_SHAPE for row in rows], [BEAM_SHAPE] * 3)
+        result = t.run(self.image, "--at", at, "--fit", "-o", self.path("f.csv"), check=True)
+        self.assertIn("shapes are not held, all entries are taken for points", result.stderr)
+
+    def test_shapes_in_arcsec(self):
+        x, y = self.places()
+        sizes = np.array([20.0, 10.0, 0.0])  # taken for degrees
+        columns = {"DC_Maj": sizes, "DC_Min": sizes, "DC_PA": [0.0] * 3, "Total_flux": [1.0] * 3}
+        at = self.catalogue(**self.on_sky(x, y), **columns)
+        self.save(self.image, at)
+        words = "2 entries of %s have shapes wider than the image: is DC_Maj in degrees?"
+        self.assertIn(words % at, self.notes)
+
     def test_entries_without_a_flux(self):
         x, y = self.places()
         at = self.catalogue(**self.on_sky(x, y), Total_flux=["", "0.5", "< 3"])
@@ -325,7 +425,7 @@ class AtFixed(t.Case):
             message = self.assert_error(
                 1, "there is no column of fluxes", self.image, "--at", place, "--at-fixed"
             )
-            for name in ("Total_flux", "int_flux", "flux_int", "Peak_flux", "I1400"):
+            for name in ("Total_flux", "int_flux", "Peak_flux", "I1400", "in Jy, or with a unit"):
                 self.assertIn(name, message)
         strange = self.catalogue(
             "s.ecsv", {"Total_flux": "K"}, RA=[150.0], DEC=[2.0], Total_flux=[1.0]

@@ -290,6 +290,38 @@ class Inject(t.Case):
         bins = t.read_csv(self.path("c.completeness.csv"))
         self.assertEqual({row["Injected"] for row in bins}, {0})
 
+    def test_sources_on_their_twins(self):
+        """A note tells that sources of the image's own catalogue are found anyway."""
+        image = self.image_of()
+        t.run(image, "-q", "--fit", "-o", self.path("own.csv"), check=True)
+        own = Table.read(self.path("own.csv"))
+        rows = self.inject(image, self.path("own.csv"), "--fit")
+        n = sum(row["Trial"] > 0 for row in rows)
+        words = "%d of %d injected sources lie on sources of the image, which are found anyway: "
+        self.assertIn(words % (n, n), self.notes)
+        own.remove_columns(["RA", "DEC"])
+        own["Xposn"] += 40.0
+        own.write(self.path("own.csv"), overwrite=True)
+        self.inject(image, self.path("own.csv"), "--fit")
+        self.assertNotIn("found anyway", self.notes)
+
+    def test_shapes_with_the_beam(self):
+        """Maj, Min and PA alone are taken as they are; shapes in arcsec are told."""
+        image = self.image_of()
+        x, y = np.linspace(60, 220, 3), np.full(3, 130.0)
+        table = {"Xposn": x, "Yposn": y, "Total_flux": [0.1] * 3}
+        sizes = {"Maj": [9 * PIXEL] * 3, "Min": [6 * PIXEL] * 3, "PA": [20.0] * 3}
+        Table({**table, **sizes}).write(self.path("w.csv"))
+        rows = self.inject(image, self.path("w.csv"))
+        self.assertIn("w.csv has Maj, Min and PA and no DC_Maj", self.notes)
+        for row in rows:
+            self.assertAlmostEqual(row["Width"], math.sqrt(54 / 20), delta=1e-4)
+        wide = {"DC_Maj": [30.0] * 3, "DC_Min": [20.0] * 3, "DC_PA": [0.0] * 3}
+        Table({**table, **wide}).write(self.path("d.csv"))
+        self.inject(image, self.path("d.csv"))
+        words = "3 entries of %s have shapes wider than the image: is DC_Maj in degrees?"
+        self.assertIn(words % self.path("d.csv"), self.notes)
+
     def test_limit(self):
         """The seed chooses; more sources contain fewer."""
         image, path = self.image_of(), self.table(*self.sources_of(40))
