@@ -294,6 +294,11 @@ class Regions(Pixels):
                 PIXTYPE="HEALPIX",
                 ORDERING="NUNIQ",
             ),
+            "i.fits": moc_table(
+                fits.Column("RANGE", "1J", array=(ends >> 2 * (29 - 13)).astype(np.int32)),
+                ORDERING="RANGE",
+                MOCORD_S=10,
+            ),
         }
         for name, text in files.items():
             with open(self.path(name), "w") as stream:
