@@ -422,6 +422,16 @@ class Regions(Pixels):
         pole = self.searched(header, "icrs;circle(77,90,20)")
         self.assert_same_pixels(pole, np.isfinite(lat) & (lat > 70), "pole")
 
+        for text, wanted in (
+            (f"polygon(1,21,{N},21,{N},81,1,81)", (20, 80, 0, N)),
+            (f"box({N},51,20,60,0)", (20, 80, N - 11, N)),
+        ):  # pixels do not go on there
+            low, high, first, end = wanted
+            y, x = np.mgrid[:N, :N]
+            inside = (y > low) & (y < high) & (x > first) & (x < end - (first == 0))
+            got = self.searched(header, "image;" + text)
+            self.assert_same_pixels(got, inside, text)
+
     def test_physical_pixels(self):
         header = header_of(*SKIES[0])
         header.update({"LTM1_1": 0.5, "LTM2_2": 0.25, "LTV1": 10, "LTV2": -3})

@@ -31,14 +31,22 @@ struct drawn {
     const struct region_point *points; /* of a polygon, in pixels */
     int64_t n_points;
     double x_min, x_max, y_min, y_max; /* of all but a circle */
-    double turn_x, turn_y;             /* the shape is also so far on, to either side; or 0 */
+    double turn_x, turn_y; /* a shape on the sky is also so far on, to either side; or 0 */
 };
+
+/* FITS pixel = scale * physical coordinate + offset, on both axes (LTM and LTV of IRAF). */
+struct drawn_physical {
+    double scale[2], offset[2];
+};
+
+struct drawn_physical drawn_physical_of(const struct image *image);
 
 /* What the shapes of an image are drawn with. */
 struct drawing {
     const char *path; /* of the file of regions */
     const struct image *image;
     const struct srcfind_image *metadata;
+    struct drawn_physical physical;
     enum sky_frame frame;        /* of the image, */
     bool has_frame;              /* if it is one of these */
     struct region_point *points; /* for all polygons; point i of the regions is point i here */

@@ -251,6 +251,7 @@ enum srcfind_status searched_pixels(const struct regions *regions, const char *p
     struct drawing drawing = {.path = path,
                               .image = image,
                               .metadata = metadata,
+                              .physical = drawn_physical_of(image),
                               .points = arrays_allocate(regions->n_points, sizeof *drawing.points)};
     drawing.has_frame = sky_frame_of_image(metadata->frame, metadata->equinox, &drawing.frame);
     s.frame = drawing.frame;
