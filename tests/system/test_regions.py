@@ -432,6 +432,18 @@ class Regions(Pixels):
             got = self.searched(header, "image;" + text)
             self.assert_same_pixels(got, inside, text)
 
+    def test_packed_text(self):
+        header = header_of(*SKIES[0])
+        wanted = self.searched(header, "image;circle(51,61,10)")
+        for name, text in (
+            ("a.reg.gz", "# own\ncircle(51,61,10)"),
+            ("a.crtf.gz", "# own\nglobal coord=ICRS\ncircle[[50pix,60pix],10pix]"),
+        ):
+            with gzip.open(self.path(name), "wb") as stream:
+                stream.write(text.encode())
+            got = self.searched_file("high.fits", self.path(name))
+            self.assert_same_pixels(got, wanted, name)
+
     def test_physical_pixels(self):
         header = header_of(*SKIES[0])
         header.update({"LTM1_1": 0.5, "LTM2_2": 0.25, "LTV1": 10, "LTV2": -3})
