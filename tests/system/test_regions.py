@@ -432,6 +432,37 @@ class Regions(Pixels):
             got = self.searched(header, "image;" + text)
             self.assert_same_pixels(got, inside, text)
 
+    def test_many_regions(self):
+        """Each block has a list of those near it; the order of all counts."""
+        chance = np.random.default_rng(6)
+        global N
+        before, N = N, 700  # several blocks
+        try:
+            for projection, middle, frame, pixel in SKIES[1:2] + SKIES[6:]:
+                pixel = 0.45 if projection == "AIT" else pixel
+                reference = Reference(header_of(projection, middle, frame, pixel, N))
+                lines, wanted = [], np.zeros((N, N), bool)
+                for i in range(120):
+                    x, y = chance.uniform(-20, N + 20, 2)
+                    a, b = sorted(chance.uniform(1, 30, 2))
+                    centre = reference.wcs.pixel_to_world(x, y)
+                    if i % 2 == 0 and np.isfinite(centre.data.lon.deg):
+                        a, b = a * pixel, b * pixel
+                        at = f"[{centre.data.lon.deg:.11f}deg,{centre.data.lat.deg:.11f}deg]"
+                        size, inside = f"[{a:.12f}deg,{b:.12f}deg]", reference.ring(centre, a, b)
+                    else:
+                        at, size = f"[{x:.11f}pix,{y:.11f}pix]", f"[{a:.12f}pix,{b:.12f}pix]"
+                        far = (reference.x - x) ** 2 + (reference.y - y) ** 2
+                        inside = (far < b * b) & (far >= a * a)
+                    sign = "+-"[i % 3 == 2]
+                    lines.append(f"{sign}annulus[{at},{size}]")
+                    wanted = wanted & ~inside if sign == "-" else wanted | inside
+                coord = "coord=" + {"FK5": "J2000"}.get(frame, frame)
+                text = "\n".join(["#CRTFv0", "global " + coord, *lines])
+                self.assert_same_pixels(self.searched(reference.header, text), wanted, projection)
+        finally:
+            N = before
+
     def test_packed_text(self):
         header = header_of(*SKIES[0])
         wanted = self.searched(header, "image;circle(51,61,10)")

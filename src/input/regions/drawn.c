@@ -342,10 +342,24 @@ static uint64_t ellipse_row(const struct drawn *d, double dx, double dy, int64_t
     return bits;
 }
 
-/* Whether a shape that is moved by a number of turns may have pixels in a tile. */
-static bool may_reach(const struct drawn *d, int turns, int64_t x0, int64_t y0) {
+/* Whether a shape that is moved by a number of turns may have pixels in a part of an image. */
+static bool may_reach(const struct drawn *d, int turns, int64_t x0, int64_t y0, int64_t width,
+                      int64_t height) {
     const double x = (double)x0 - turns * d->turn_x, y = (double)y0 - turns * d->turn_y;
-    return x <= d->x_max && x + DRAWN_TILE > d->x_min && y <= d->y_max && y + DRAWN_TILE > d->y_min;
+    return x <= d->x_max && x + (double)width > d->x_min && y <= d->y_max &&
+           y + (double)height > d->y_min;
+}
+
+/* The turns to either side that a shape is drawn at. */
+static int most_turns(const struct drawn *d) {
+    return d->turn_x != 0 || d->turn_y != 0;
+}
+
+bool drawn_may_reach(const struct drawn *d, int64_t x0, int64_t y0, int64_t width, int64_t height) {
+    bool may = false;
+    for (int turns = -most_turns(d); d->kind != DRAWN_NOTHING && turns <= most_turns(d); turns++)
+        may |= may_reach(d, turns, x0, y0, width, height);
+    return may;
 }
 
 static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, uint64_t *rows) {
@@ -360,10 +374,9 @@ static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, 
 }
 
 bool drawn_tile(const struct drawn *d, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]) {
-    const bool repeats = d->turn_x != 0 || d->turn_y != 0;
     bool has_pixels = false;
-    for (int turns = repeats ? -1 : 0; d->kind != DRAWN_NOTHING && turns <= repeats; turns++) {
-        if (!may_reach(d, turns, x0, y0))
+    for (int turns = -most_turns(d); d->kind != DRAWN_NOTHING && turns <= most_turns(d); turns++) {
+        if (!may_reach(d, turns, x0, y0, DRAWN_TILE, DRAWN_TILE))
             continue;
         if (!has_pixels)
             memset(rows, 0, DRAWN_TILE * sizeof *rows);

@@ -60,6 +60,11 @@ enum srcfind_status drawn_check_sky(const struct drawing *drawing, enum region_s
 enum srcfind_status drawn_make(const struct drawing *drawing, const struct regions *regions,
                                int64_t i, struct drawn *drawn, struct error *error);
 
+/* Whether a shape may have pixels in the part of an image that has its first pixel at (x0, y0). Not
+ * of a circle. */
+bool drawn_may_reach(const struct drawn *drawn, int64_t x0, int64_t y0, int64_t width,
+                     int64_t height);
+
 /* Sets the bits of the pixels of a shape in a square of 64 x 64 that begins at pixel (x0, y0): bit
  * i of rows[k] is pixel (x0 + i, y0 + k). False if the shape is elsewhere: rows are not set then.
  * Not of a circle. */
