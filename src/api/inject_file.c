@@ -181,7 +181,7 @@ struct discs {
     struct gaussian *discs; /* that reach as far as the discs */
     int64_t *source;
     double *area;   /* that each wants, pixels */
-    double *left;   /* of the image in each trial */
+    double *left;   /* of what is searched, in each trial */
     int64_t *stamp; /* of each trial: the last source that has a neighbour there */
     int64_t n, n_trials;
 };
@@ -216,7 +216,7 @@ static void stamp_neighbours(const struct discs *d, const struct injections *lis
     }
 }
 
-/* Gives each source the first trial where it has room; n_pixels: area of the image. */
+/* Gives each source the first trial where it has room; n_pixels: that are searched. */
 static void share_trials(struct discs *d, struct injections *list, const struct model *cells,
                          double n_pixels) {
     double least = INFINITY;
@@ -262,7 +262,7 @@ static bool divide_sources(const struct inject_work *m) {
     struct model cells = {0};
     const bool ok = make_discs(m, &d) && model_make(&cells, d.discs, d.n, &box);
     if (ok)
-        share_trials(&d, m->list, &cells, (double)(b->n_pixels - b->n_blank));
+        share_trials(&d, m->list, &cells, views_searched(b, m->field->unsearched));
     model_clear(&cells);
     free(d.discs);
     free(d.source);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "api/scales.h"
+#include "input/blanks.h"
 #include "measure/beam_frame.h"
 #include "output/wide_background.h"
 
@@ -16,13 +17,20 @@ static const double SLOPE = 0.1;
 
 enum { MOST_SCALE = 1000 }; /* as the option scales has it */
 
-/* The sum of the background map above the median of the image, over all pixels: one of each square
- * of step x step pixels stands for all of them. 0 for a slope. */
+/* Whether sources at a pixel have no rows, since regions leave it out. */
+static bool is_left_out(const struct result *r, int64_t x, int64_t y) {
+    return r->unsearched && blanks_has_any(r->unsearched, y * r->image.width + x, 1);
+}
+
+/* The sum of the background map above the median of the image, over all pixels that are searched:
+ * one of each square of step x step pixels stands for all of them. 0 for a slope. */
 static double sum_of(const struct result *r, const struct wide_background *wide) {
     const struct noise_map *map = &r->noise;
     double sum = 0, size = 0;
     for (int64_t y = map->step / 2; y < r->image.height; y += map->step) {
         for (int64_t x = map->step / 2; x < r->image.width; x += map->step) {
+            if (is_left_out(r, x, y))
+                continue;
             struct noise_at at = noise_map_at(map, x, y);
             wide_background_put(wide, x, y, 1, &at);
             const double above = at.background - r->background.median;

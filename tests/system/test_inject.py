@@ -227,6 +227,25 @@ class Inject(t.Case):
             SHAPE = before
         self.assertLess(max(row["Trial"] for row in rows), 35)
 
+    def test_regions(self):
+        """A trial has no more sources than what is searched has room for."""
+        image, n = self.image_of(), 40
+        x, y, fluxes, shapes = self.sources_of(n)
+        with open(self.path("a.reg"), "w") as stream:
+            stream.write(f"image;box({SHAPE[1] / 2},60,{SHAPE[1]},120)")
+        mask = "--mask", self.path("a.reg")
+        rows = self.inject(image, self.table(x, y, fluxes, shapes), *mask)
+        sources = [
+            Source(flux, *place, convolved(BEAM, shape))
+            for flux, *place, shape in zip(fluxes, x, y, shapes)
+        ]
+        n_trials = int(max(row["Trial"] for row in rows))
+        self.assertGreater(n_trials, 1)
+        for trial in range(1, n_trials + 1):
+            its = [sources[i] for i in range(n) if rows[i]["Trial"] == trial]
+            self.assertTrue(all(source.y < 119.5 for source in its))
+            self.assert_apart(its, 120 * SHAPE[1])
+
     # --- tables ---
 
     def test_bins(self):

@@ -294,6 +294,11 @@ class Regions(Pixels):
                 PIXTYPE="HEALPIX",
                 ORDERING="NUNIQ",
             ),
+            "i.fits": moc_table(
+                fits.Column("RANGE", "1J", array=(ends >> 2 * (29 - 13)).astype(np.int32)),
+                ORDERING="RANGE",
+                MOCORD_S=10,
+            ),
         }
         for name, text in files.items():
             with open(self.path(name), "w") as stream:
@@ -416,6 +421,59 @@ class Regions(Pixels):
             self.assertGreater(got[:, -10:].sum(), 50)
         pole = self.searched(header, "icrs;circle(77,90,20)")
         self.assert_same_pixels(pole, np.isfinite(lat) & (lat > 70), "pole")
+
+        for text, wanted in (
+            (f"polygon(1,21,{N},21,{N},81,1,81)", (20, 80, 0, N)),
+            (f"box({N},51,20,60,0)", (20, 80, N - 11, N)),
+        ):  # pixels do not go on there
+            low, high, first, end = wanted
+            y, x = np.mgrid[:N, :N]
+            inside = (y > low) & (y < high) & (x > first) & (x < end - (first == 0))
+            got = self.searched(header, "image;" + text)
+            self.assert_same_pixels(got, inside, text)
+
+    def test_many_regions(self):
+        """Each block has a list of those near it; the order of all counts."""
+        chance = np.random.default_rng(6)
+        global N
+        before, N = N, 700  # several blocks
+        try:
+            for projection, middle, frame, pixel in SKIES[1:2] + SKIES[6:]:
+                pixel = 0.45 if projection == "AIT" else pixel
+                reference = Reference(header_of(projection, middle, frame, pixel, N))
+                lines, wanted = [], np.zeros((N, N), bool)
+                for i in range(120):
+                    x, y = chance.uniform(-20, N + 20, 2)
+                    a, b = sorted(chance.uniform(1, 30, 2))
+                    centre = reference.wcs.pixel_to_world(x, y)
+                    if i % 2 == 0 and np.isfinite(centre.data.lon.deg):
+                        a, b = a * pixel, b * pixel
+                        at = f"[{centre.data.lon.deg:.11f}deg,{centre.data.lat.deg:.11f}deg]"
+                        size, inside = f"[{a:.12f}deg,{b:.12f}deg]", reference.ring(centre, a, b)
+                    else:
+                        at, size = f"[{x:.11f}pix,{y:.11f}pix]", f"[{a:.12f}pix,{b:.12f}pix]"
+                        far = (reference.x - x) ** 2 + (reference.y - y) ** 2
+                        inside = (far < b * b) & (far >= a * a)
+                    sign = "+-"[i % 3 == 2]
+                    lines.append(f"{sign}annulus[{at},{size}]")
+                    wanted = wanted & ~inside if sign == "-" else wanted | inside
+                coord = "coord=" + {"FK5": "J2000"}.get(frame, frame)
+                text = "\n".join(["#CRTFv0", "global " + coord, *lines])
+                self.assert_same_pixels(self.searched(reference.header, text), wanted, projection)
+        finally:
+            N = before
+
+    def test_packed_text(self):
+        header = header_of(*SKIES[0])
+        wanted = self.searched(header, "image;circle(51,61,10)")
+        for name, text in (
+            ("a.reg.gz", "# own\ncircle(51,61,10)"),
+            ("a.crtf.gz", "# own\nglobal coord=ICRS\ncircle[[50pix,60pix],10pix]"),
+        ):
+            with gzip.open(self.path(name), "wb") as stream:
+                stream.write(text.encode())
+            got = self.searched_file("high.fits", self.path(name))
+            self.assert_same_pixels(got, wanted, name)
 
     def test_physical_pixels(self):
         header = header_of(*SKIES[0])

@@ -763,6 +763,11 @@ class Maps(Scales):
                     ]
                     or [],
                 )
+        everywhere = t.find(path, "--scales=1.5", *options)["quality"]["unmeasured"]
+        with open(self.path("hole.reg"), "w") as stream:
+            stream.write("image;-circle(201,201,150)")
+        quality = t.find(path, "--scales=1.5", *options, "--mask", self.path("hole.reg"))["quality"]
+        self.assertLess(abs(quality["unmeasured"]), 0.05 * everywhere)
         map_of_a_nebula = os.path.join(t.SOURCE_ROOT, "data", "maps", "magpis.fits")
         catalogue = t.find(map_of_a_nebula, *LOCAL, "--scales")
         fluxes = [[], []]

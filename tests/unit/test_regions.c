@@ -117,7 +117,7 @@ static void assert_region(const struct region *r, enum region_shape shape, doubl
 static void regions_of_ds9(void **state) {
     struct regions r;
     (void)state;
-    parse("# Region file format: DS9\r\nglobal color=green; circle(1,2,3)\r\nfk5\r\n"
+    parse("# Region file format: DS9\r\nglobal color=green\r\nfk5\r\n"
           "ELLIPSE(1:00:00,-2:30:00,36\",72\",30) # text={a;b}\n-box 10d 20d 2' 4' 0.5r;"
           "image; polygon(1,2,3,4,5,7) ||\n+annulus(4,5,1,2,3)",
           &r);
@@ -131,6 +131,35 @@ static void regions_of_ds9(void **state) {
     assert_region(box, REGION_BOX, 10, 20, 1. / 60, 0.5 * 180 / M_PI);
     assert_true(r.points[2].x == 4 && r.points[2].y == 6);
     regions_clear(&r);
+}
+
+static void commands_of_ds9_in_a_line(void **state) {
+    static const struct {
+        const char *text;
+        int64_t n, n_excluded;
+    } lines[] = {
+        {"image;circle(1,2,3) # color=red; -circle(4,5,6) # a;b", 2, 1},
+        {"image;circle(1,2,3) # text={;circle(1,2,3)} tag = \"; -circle(4,5,6)\";-circle(4,5,6)", 2,
+         1},
+        {"image;circle(1,2,3) # it's wide; saturated (bright); fk5;circle(1,2,3')", 2, 0},
+        {"global font=\"a; b\" color=red; image; circle(1,2,3)", 1, 0},
+        {"image\n# circle(1,2,3);circle(1,2,3)\ncircle(1,2,3)", 1, 0},
+        {"image;circle(1,2,3) # tag={include=0} include=1", 1, 0},
+        {"image;circle(1,2,3)\ncircle(4,5,6) # text={a} color=red include=0", 2, 1},
+        {"image;circle(1,2,3)\n-circle(4,5,6) #", 2, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct regions r;
+        int64_t n_excluded = 0;
+        parse(lines[i].text, &r);
+        for (int64_t k = 0; k < r.n; k++)
+            n_excluded += r.all[k].excludes;
+        if (r.n != lines[i].n || n_excluded != lines[i].n_excluded)
+            fail_msg("%s: %lld regions, %lld take out", lines[i].text, (long long)r.n,
+                     (long long)n_excluded);
+        regions_clear(&r);
+    }
 }
 
 static void regions_of_casa(void **state) {
@@ -160,6 +189,7 @@ int main(void) {
         cmocka_unit_test(cells_are_those_of_astropy),
         cmocka_unit_test(ranges_of_maps_are_joined),
         cmocka_unit_test(regions_of_ds9),
+        cmocka_unit_test(commands_of_ds9_in_a_line),
         cmocka_unit_test(regions_of_casa),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

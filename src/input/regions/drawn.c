@@ -6,7 +6,7 @@
  *   centre, as the Python package regions draws ellipses. It may stretch or shear them.
  * - Corners of polygons are converted, and its edges are straight lines between pixels. A corner
  *   that is not in the projection leaves no polygon.
- * - In a cylindrical projection a shape may go on beyond the end of the sky: it is drawn a turn of
+ * - In a cylindrical projection a shape on the sky may go on beyond its end: it is drawn a turn of
  *   longitude to either side, too.
  *
  * A pixel on the border of a shape is not in it, as in the package. */
@@ -19,13 +19,9 @@ static const double DEGREE = M_PI / 180;
 
 /* --- points --- */
 
-/* FITS pixel = scale * physical coordinate + offset, on both axes (LTM and LTV of IRAF). */
-struct physical {
-    double scale[2], offset[2];
-};
-
-static struct physical physical_of(const struct header *header) {
-    struct physical p = {{1, 1}, {0, 0}};
+struct drawn_physical drawn_physical_of(const struct image *image) {
+    const struct header *header = &image->hdu.header;
+    struct drawn_physical p = {{1, 1}, {0, 0}};
     header_real(header, "LTM1_1", &p.scale[0]);
     header_real(header, "LTM2_2", &p.scale[1]);
     header_real(header, "LTV1", &p.offset[0]);
@@ -47,14 +43,14 @@ static enum srcfind_status pixel_of(const struct drawing *d, const struct direct
 static enum srcfind_status draw_point(const struct drawing *d, const struct region *region,
                                       struct region_point point, double *x, double *y,
                                       struct error *error) {
-    const struct physical p = physical_of(&d->image->hdu.header);
+    const struct drawn_physical *p = &d->physical;
     if (region->system == REGION_SKY) {
         const struct direction at = sky_direction(point.x, point.y);
         return pixel_of(d, &at, region->frame, x, y, error);
     }
     const bool is_physical = region->system == REGION_PHYSICAL;
-    *x = is_physical ? p.scale[0] * point.x + p.offset[0] - 1 : point.x;
-    *y = is_physical ? p.scale[1] * point.y + p.offset[1] - 1 : point.y;
+    *x = is_physical ? p->scale[0] * point.x + p->offset[0] - 1 : point.x;
+    *y = is_physical ? p->scale[1] * point.y + p->offset[1] - 1 : point.y;
     *x -= (double)d->metadata->first_x;
     *y -= (double)d->metadata->first_y;
     return SRCFIND_OK;
@@ -105,9 +101,10 @@ static double scale_of(const struct linear *map) {
 /* The linear map of a shape whose sizes are in radians, if they are on the sky, or in pixels. */
 static enum srcfind_status map_of(const struct drawing *d, const struct region *region, double x,
                                   double y, struct linear *map, struct error *error) {
-    const struct physical p = physical_of(&d->image->hdu.header);
     const bool is_physical = region->system == REGION_PHYSICAL;
-    *map = (struct linear){{-(is_physical ? p.scale[0] : 1), 0}, {0, is_physical ? p.scale[1] : 1}};
+    const double scale_x = is_physical ? d->physical.scale[0] : 1;
+    const double scale_y = is_physical ? d->physical.scale[1] : 1;
+    *map = (struct linear){{-scale_x, 0}, {0, scale_y}};
     if (region->system != REGION_SKY && !region->size_on_sky)
         return SRCFIND_OK;
     struct direction at = sky_direction(region->centre.x, region->centre.y);
@@ -271,7 +268,7 @@ enum srcfind_status drawn_make(const struct drawing *d, const struct regions *re
         if (status != SRCFIND_OK)
             return status;
     }
-    if (d->image->wcs)
+    if (region->system == REGION_SKY) /* pixels are where they are said to be */
         wcs_turn(d->image->wcs, &drawn->turn_x, &drawn->turn_y);
     if (region->shape == REGION_POLYGON)
         return draw_polygon(d, regions, region, drawn, error);
@@ -345,10 +342,24 @@ static uint64_t ellipse_row(const struct drawn *d, double dx, double dy, int64_t
     return bits;
 }
 
-/* Whether a shape that is moved by a number of turns may have pixels in a tile. */
-static bool may_reach(const struct drawn *d, int turns, int64_t x0, int64_t y0) {
+/* Whether a shape that is moved by a number of turns may have pixels in a part of an image. */
+static bool may_reach(const struct drawn *d, int turns, int64_t x0, int64_t y0, int64_t width,
+                      int64_t height) {
     const double x = (double)x0 - turns * d->turn_x, y = (double)y0 - turns * d->turn_y;
-    return x <= d->x_max && x + DRAWN_TILE > d->x_min && y <= d->y_max && y + DRAWN_TILE > d->y_min;
+    return x <= d->x_max && x + (double)width > d->x_min && y <= d->y_max &&
+           y + (double)height > d->y_min;
+}
+
+/* The turns to either side that a shape is drawn at. */
+static int most_turns(const struct drawn *d) {
+    return d->turn_x != 0 || d->turn_y != 0;
+}
+
+bool drawn_may_reach(const struct drawn *d, int64_t x0, int64_t y0, int64_t width, int64_t height) {
+    bool may = false;
+    for (int turns = -most_turns(d); d->kind != DRAWN_NOTHING && turns <= most_turns(d); turns++)
+        may |= may_reach(d, turns, x0, y0, width, height);
+    return may;
 }
 
 static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, uint64_t *rows) {
@@ -363,10 +374,9 @@ static void add_moved(const struct drawn *d, int turns, int64_t x0, int64_t y0, 
 }
 
 bool drawn_tile(const struct drawn *d, int64_t x0, int64_t y0, uint64_t rows[DRAWN_TILE]) {
-    const bool repeats = d->turn_x != 0 || d->turn_y != 0;
     bool has_pixels = false;
-    for (int turns = repeats ? -1 : 0; d->kind != DRAWN_NOTHING && turns <= repeats; turns++) {
-        if (!may_reach(d, turns, x0, y0))
+    for (int turns = -most_turns(d); d->kind != DRAWN_NOTHING && turns <= most_turns(d); turns++) {
+        if (!may_reach(d, turns, x0, y0, DRAWN_TILE, DRAWN_TILE))
             continue;
         if (!has_pixels)
             memset(rows, 0, DRAWN_TILE * sizeof *rows);

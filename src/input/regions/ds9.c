@@ -226,15 +226,45 @@ static enum srcfind_status add_shape(struct reading *r, int i, bool excludes,
 
 /* --- commands --- */
 
+/* The length of the text of a property at the front of a line: {...}, "..." or '...'; else 0. */
+static size_t text_length(struct region_word line) {
+    const bool has_text = line.length > 0 && strchr("{\"'", *line.at) && *line.at;
+    if (!has_text)
+        return 0;
+    const char *close = memchr(line.at + 1, *line.at == '{' ? '}' : *line.at, line.length - 1);
+    return close ? (size_t)(close - line.at) + 1 : line.length;
+}
+
+/* Whether a shape is taken out by its properties, as include=0 or, if they do not say, by its sign.
+ */
+static bool is_taken_out(struct region_word properties, bool by_sign) {
+    bool is_out = by_sign;
+    while ((properties = region_word_trimmed(properties)).length > 0) {
+        const struct region_word name = region_word_take(&properties);
+        const bool has_value = region_word_take_char(&properties, '=');
+        const size_t n = has_value ? text_length(properties) : name.length == 0;
+        properties.at += n;
+        properties.length -= n;
+        if (has_value && region_word_is(name, "include")) {
+            const struct region_word value = region_word_take(&properties);
+            is_out = region_word_is(value, "0") || region_word_is(value, "no");
+        }
+    }
+    return is_out;
+}
+
 static enum srcfind_status read_command(const struct region_text *text, struct region_word command,
-                                        struct system *system, struct regions *regions) {
+                                        struct region_word properties, struct system *system,
+                                        struct regions *regions) {
     struct region_word rest = command;
-    const bool excludes = rest.length > 0 && (*rest.at == '-' || *rest.at == '!');
+    const bool by_sign = rest.length > 0 && (*rest.at == '-' || *rest.at == '!');
     if (rest.length > 0 && is_sign(*rest.at))
         region_word_take_char(&rest, *rest.at);
     const struct region_word name = region_word_take(&rest);
     const struct system *given = find_system(name);
     const int i = find_shape(name);
+    if (region_word_is(name, "global"))
+        return SRCFIND_OK;
     if (given && rest.length > 0)
         return region_text_refuse(text, rest, "stands behind a frame: write a ; before it");
     if (given) {
@@ -247,32 +277,64 @@ static enum srcfind_status read_command(const struct region_text *text, struct r
             "is no shape or frame that srcfind reads: circle, ellipse, box, polygon, annulus; fk4, "
             "fk5, icrs, galactic, image, physical");
     struct reading r = {.text = text, .system = *system, .all = command, .left = rest};
-    return add_shape(&r, i, excludes, regions);
+    return add_shape(&r, i, is_taken_out(properties, by_sign), regions);
 }
 
-/* The part of a line before a comment. */
-static struct region_word before_comment(struct region_word line) {
-    const char *comment = line.length > 0 ? memchr(line.at, '#', line.length) : NULL;
-    if (comment)
-        line.length = (size_t)(comment - line.at);
-    return region_word_trimmed(line);
+/* Divides a command into what is before a # and what is behind it. */
+static struct region_word split_comment(struct region_word *command) {
+    const char *end = command->at + command->length;
+    const char *at = command->length > 0 ? memchr(command->at, '#', command->length) : NULL;
+    struct region_word comment = {end, 0};
+    if (at) {
+        comment = (struct region_word){at + 1, (size_t)(end - at - 1)};
+        command->length = (size_t)(at - command->at);
+    }
+    *command = region_word_trimmed(*command);
+    return comment;
+}
+
+/* Whether a command, and no more of a comment, stands behind a semicolon in a comment. */
+static bool begins_command(struct region_word rest) {
+    rest = region_word_trimmed(rest);
+    if (ds9_is_line(rest))
+        return true;
+    const struct region_word name = region_word_take(&rest);
+    return name.length > 0 && name.at + name.length == rest.at && rest.length > 0 &&
+           *rest.at == '(';
+}
+
+/* The length of the command at the front of a line: up to a semicolon that is not in the text of a
+ * property, as text={a;b}. */
+static size_t command_length(struct region_word line) {
+    bool in_comment = false, is_value = false;
+    size_t n = 0;
+    while (n < line.length) {
+        const char c = line.at[n];
+        const struct region_word here = {line.at + n, line.length - n};
+        const size_t length = is_value ? text_length(here) : 0;
+        is_value = c == '=' || (is_value && c == ' ');
+        in_comment |= c == '#' && length == 0;
+        if (c == ';' &&
+            (!in_comment || begins_command((struct region_word){here.at + 1, here.length - 1})))
+            break;
+        n += length > 0 ? length : 1;
+    }
+    return n;
 }
 
 static enum srcfind_status read_line(const struct region_text *text, struct region_word line,
                                      struct system *system, struct regions *regions) {
     enum srcfind_status status = SRCFIND_OK;
-    struct region_word word = line;
-    if (region_word_is(region_word_take(&word), "global"))
+    if (line.length > 0 && *line.at == '#')
         return SRCFIND_OK;
     while (status == SRCFIND_OK && line.length > 0) {
-        const char *semicolon = memchr(line.at, ';', line.length);
-        const size_t length = semicolon ? (size_t)(semicolon - line.at) : line.length;
-        const struct region_word command =
-            region_word_trimmed((struct region_word){line.at, length});
+        const size_t length = command_length(line), taken = length + (length < line.length);
+        struct region_word command = {line.at, length};
+        const struct region_word properties = split_comment(&command);
         if (command.length > 0)
-            status = read_command(text, command, system, regions);
-        line.at += length + (semicolon != NULL);
-        line.length -= length + (semicolon != NULL);
+            status = read_command(text, command, properties, system, regions);
+        line.at += taken;
+        line.length -= taken;
     }
     return status;
 }
@@ -282,7 +344,7 @@ enum srcfind_status ds9_read(struct region_text *text, struct regions *regions) 
     struct region_word line;
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK && region_text_line(text, &line))
-        status = read_line(text, before_comment(line), &system, regions);
+        status = read_line(text, line, &system, regions);
     regions_exclude_last(regions);
     return status;
 }

@@ -1,12 +1,18 @@
 /* MOCs in FITS: the first binary table whose header says so. Its first column has whole numbers: a
- * cell and its order in one (NUNIQ), or first cells of order 29 and those behind the last ones in
- * turn (RANGE). */
+ * cell and its order in one (NUNIQ), or first cells and those behind the last ones in turn (RANGE),
+ * of order 29 or, in columns of 32 and 16 bits, 13 and 5. */
 #include <string.h>
 
 #include "common/ascii.h"
 #include "input/fits/table.h"
 #include "input/regions/healpix.h"
 #include "input/regions/moc.h"
+
+/* The order of ranges: the highest whose cells a type of columns can number. 0: is none of theirs.
+ */
+static int order_of(char type) {
+    return type == 'K' ? HEALPIX_ORDER : type == 'J' ? 13 : type == 'I' ? 5 : 0;
+}
 
 /* A file, and the table in it. */
 struct moc_file {
@@ -68,6 +74,7 @@ struct reading {
     struct table_column column;
     struct regions *regions;
     bool are_ranges;
+    int order;      /* of the ranges */
     bool has_first; /* of a range, whose end follows: */
     int64_t first;
 };
@@ -102,13 +109,13 @@ static enum srcfind_status add_cell(struct reading *r, int64_t value, struct err
 }
 
 static enum srcfind_status add_end(struct reading *r, int64_t value, struct error *error) {
-    if (value < 0 || value > healpix_cells(HEALPIX_ORDER) || (r->has_first && value <= r->first))
+    if (value < 0 || value > healpix_cells(r->order) || (r->has_first && value <= r->first))
         return refuse_number(r, value, error);
     const bool is_complete = r->has_first;
     const int64_t first = r->first;
     r->has_first = !r->has_first;
     r->first = value;
-    return !is_complete || moc_add(r->regions, HEALPIX_ORDER, first, value - 1)
+    return !is_complete || moc_add(r->regions, r->order, first, value - 1)
                ? SRCFIND_OK
                : error_memory(error, "reading regions");
 }
@@ -159,12 +166,13 @@ static enum srcfind_status read_table(struct moc_file *f, struct reading *r, str
     if (status != SRCFIND_OK)
         return status;
     if (!table_open(&r->table, &f->file, &f->hdu) || !table_next(&r->table, column) ||
-        column->count < 1 || (column->type != 'J' && column->type != 'K') ||
+        column->count < 1 || order_of(column->type) == 0 ||
         column->offset + column->bytes > r->table.row_bytes)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the table of HDU %d has no column of whole numbers, or is not "
                          "complete: is the file damaged?",
                          r->path, f->hdu.number);
+    r->order = order_of(column->type);
     status = table_read_rows(&r->table, take_rows, r, error);
     return status == SRCFIND_OK && r->has_first ? refuse_number(r, r->first, error) : status;
 }

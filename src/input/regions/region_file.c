@@ -1,6 +1,6 @@
 /* How a file of regions is told from an image: FITS begins with SIMPLE; a text begins with a
- * comment of DS9 or CASA, or with a word of theirs; and where all this says nothing the suffix
- * counts. */
+ * comment of DS9 or CASA, or with a word of theirs; and where all this says nothing, or is packed,
+ * the suffix counts. */
 #include "input/regions/region_file.h"
 
 #include <string.h>
@@ -45,7 +45,10 @@ static enum region_file_kind kind_of(const char *path, const char *text, int64_t
     bool is_moc = false;
     if (begins_with(text, size, "SIMPLE") || begins_with(text, size, (const char *)GZIP)) {
         moc_is_fits(path, &is_moc);
-        return is_moc ? MOC_IN_FITS : NO_REGIONS;
+        return is_moc                             ? MOC_IN_FITS
+               : path_ends_with(path, ".reg.gz")  ? FILE_OF_DS9
+               : path_ends_with(path, ".crtf.gz") ? FILE_OF_CASA
+                                                  : NO_REGIONS;
     }
     if (path_ends_with(path, ".mim") || (size > 1 && *text == PICKLE && text[1] < ' '))
         return FILE_OF_AEGEAN;
@@ -60,7 +63,7 @@ static enum region_file_kind kind_of(const char *path, const char *text, int64_t
         return FILE_OF_CASA;
     if (begins_with(text, size, "# Region file format: DS9"))
         return FILE_OF_DS9;
-    if (path_ends_with(path, ".crtf"))
+    if (path_ends_with(path, ".crtf") || path_ends_with(path, ".crtf.gz"))
         return FILE_OF_CASA;
     return ds9_is_line(line) || path_ends_with(path, ".reg") ? FILE_OF_DS9 : NO_REGIONS;
 }
