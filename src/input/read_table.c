@@ -31,6 +31,7 @@ static const struct format {
     {".tsv", ".tsv.gz", csv_table_read, NULL, csv_table_read_blocks},
     {".tab", ".tab.gz", csv_table_read, NULL, csv_table_read_blocks},
     {".txt", ".txt.gz", csv_table_read, NULL, csv_table_read_blocks},
+    {".reg", ".reg.gz", regions_table_read, NULL, NULL},
 };
 
 /* Whether more than half of the columns have a number for a name. */
@@ -89,10 +90,9 @@ static enum srcfind_status find_format(const char *path, struct table_file *tabl
     }
     return error_set(
         error, SRCFIND_ERROR_INPUT,
-        "%s: catalogues are read from .csv, .ecsv, .json, .fits and .vot (.votable, .xml), and "
-        "tables "
-        "of text from .tsv, .tab and .txt, each also with .gz: save it as one of these, or rename "
-        "it if it is a table of text",
+        "%s: catalogues are read from .csv, .ecsv, .json, .fits and .vot (.votable, .xml), tables "
+        "of text from .tsv, .tab and .txt, and positions from regions of DS9 (.reg), each also "
+        "with .gz: save it as one of these, or rename it if it is a table of text",
         path);
 }
 

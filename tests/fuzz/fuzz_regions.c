@@ -1,4 +1,4 @@
-/* Any file as one of regions: regions that are drawn in images of several projections, or an error
+/* Any file as one of regions, and as a table of their centres: regions that are drawn in images of several projections, or an error
  * with a text of one line. The first byte chooses the suffix. */
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "input/read_table.h"
 #include "input/regions/region_file.h"
 #include "input/regions/searched.h"
 #include "target.h"
@@ -65,6 +66,17 @@ static void draw(const struct regions *regions, const char *projection, const ch
     image_clear_metadata(&metadata);
 }
 
+/* Where the file is one of DS9, its centres are a table. */
+static void read_centres(void) {
+    struct table_file table;
+    struct error error;
+    if (path[strlen(path) - 1] != 'g')
+        return;
+    if (read_table(path, NULL, &table, &error) != SRCFIND_OK)
+        check_error(&error);
+    table_file_clear(&table);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum { MOST_DRAWN = 200 }; /* regions, and corners: more take long, and are no news */
     struct regions regions;
@@ -75,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_file(data, size);
     if (region_file_is(path, &is, &error) != SRCFIND_OK)
         check_error(&error);
+    read_centres();
     if (region_file_read(path, &regions, &error) != SRCFIND_OK) {
         check_error(&error);
     } else if (regions.n + regions.n_points < MOST_DRAWN) {

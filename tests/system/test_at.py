@@ -1853,6 +1853,71 @@ class At(t.Case):
 
     # --- coordinates and formats of the catalogue ---
 
+    def test_regions(self):
+        """The centres of DS9's regions, with their texts as ids, are the positions of a CSV; of our own
+        file the same bytes."""
+        image = self.image
+        catalogue, own = self.path("c.csv"), self.path("c.reg")
+        for path in (catalogue, own):
+            t.run(image, "-q", "--fit", "-n", "4", "-o", path, check=True)
+        for options in ((), ("--fit",)):
+            texts = [
+                t.run(image, "-q", "--at", at, *options, check=True).stdout
+                for at in (catalogue, own)
+            ]
+            if not options:
+                self.assertEqual(*texts)
+            self.assertGreater(texts[1].count("\n"), 3)
+        ra, dec = WCS(fits.getheader(image)).all_pix2world([70.0, 90, 50], [60.0, 100, 80], 0)
+        sky = SkyCoord(ra, dec, unit="deg")
+        degrees = ["%.12f" % value for value in (*ra, *dec)]
+        shapes = (
+            'circle(%s,%s,4")' % (degrees[0], degrees[3]),
+            '# text(1,2) text={no place}\n-ellipse %s %s 3" 2" 30 # color=red text={b c; d}'
+            % (
+                sky[1].ra.to_string("hour", sep=":", precision=8),
+                sky[1].dec.to_string(sep=":", precision=8),
+            ),
+            "line(%s,%s,%s,%s)" % tuple(degrees[:4]),
+            "point(%s,%s) # point=circle text='last'" % (degrees[2], degrees[5]),
+        )
+        path = self.path("r.reg")
+        for frame, lines in (("icrs", shapes), ("image", None)):
+            with open(path, "w") as stream:
+                stream.write(
+                    "# Region file format: DS9 version 4.1\nglobal color=green\n%s\n" % frame
+                )
+                stream.write(
+                    "\n".join(lines)
+                    if lines
+                    else "box(71,61,3,3,0);annulus(91,101,1,2) # text={b c; d}\npoint(51,81) # text='last'\n"
+                )
+            rows = self.rows(image, path)
+            self.assertEqual([row["Entry_id"] for row in rows], [1, "b_c__d", "last"])
+            for row, x, y in zip(rows, (70, 90, 50), (60, 100, 80)):
+                self.assertAlmostEqual(row["Xposn"], x, delta=1e-5)
+                self.assertAlmostEqual(row["Yposn"], y, delta=1e-5)
+
+    def test_wrong_regions(self):
+        path = self.path("r.reg")
+        for text, words in (
+            ("fk5\npolygon(1,2,3,4,5,6)", "r.reg: line 2: `polygon` is no shape with a centre"),
+            (
+                "circle(1,2,3)",
+                "line 1: `circle(1,2,3)` is in physical pixels: save the regions in fk5",
+            ),
+            (
+                "fk5;circle(1,2,3)\nimage;circle(1,2,3)",
+                "line 2: `circle(1,2,3)` is in another frame",
+            ),
+            ("fk5\npoint(12)", "line 2: `point(12)` has no two coordinates"),
+            ("fk5\npoint(12,x)", "line 2: `x`"),
+            ("# nothing\nfk5\n", "r.reg: there is no region with a centre in it"),
+        ):
+            with open(path, "w") as stream:
+                stream.write(text)
+            self.assert_error(2, words, self.image, "--at", path)
+
     def test_table_of_selavy(self):
         """Names and units in two comments, right-aligned, with units that are left out, and a column
         `comment` without cells; of a CSV with the same numbers the same rows."""

@@ -406,9 +406,11 @@ static void bad_json(void **state) {
 static void files(void **state) {
     (void)state;
     assert_fails(path_of("none.csv"), "No such file");
-    assert_text_fails("a.reg", "",
-                      "a.reg: catalogues are read from .csv, .ecsv, .json, .fits and .vot "
-                      "(.votable, .xml), and tables of text from .tsv, .tab and .txt");
+    assert_text_fails("a.reg", "", "a.reg: there is no region with a centre in it");
+    assert_text_fails("a.rgn", "",
+                      "a.rgn: catalogues are read from .csv, .ecsv, .json, .fits and .vot "
+                      "(.votable, .xml), tables of text from .tsv, .tab and .txt, and positions "
+                      "from regions of DS9 (.reg)");
     assert_text_fails("a.dat", "RA DEC\n1 2\n", "or rename it if it is a table of text");
     assert_text_fails("a", "", "catalogues are read from");
     assert_text_fails("a.fits", "a,b\n", "not a FITS file");

@@ -253,9 +253,71 @@ static bool is_taken_out(struct region_word properties, bool by_sign) {
     return is_out;
 }
 
-static enum srcfind_status read_command(const struct region_text *text, struct region_word command,
-                                        struct region_word properties, struct system *system,
-                                        struct regions *regions) {
+/* What is read of a text: the shapes, or their centres. */
+struct reader {
+    const struct region_text *text;
+    struct system system;    /* of the shapes that follow */
+    struct regions *regions; /* NULL: the centres */
+    ds9_take *take;
+    void *context;
+};
+
+/* The value of the property `text`. */
+static struct region_word label_of(struct region_word properties) {
+    struct region_word label = {properties.at, 0};
+    while ((properties = region_word_trimmed(properties)).length > 0) {
+        const struct region_word name = region_word_take(&properties);
+        const bool has_value = region_word_take_char(&properties, '=');
+        const size_t n = has_value ? text_length(properties) : name.length == 0;
+        if (n > 1 && region_word_is(name, "text"))
+            label = (struct region_word){properties.at + 1, n - 2};
+        properties.at += n;
+        properties.length -= n;
+        if (has_value && n == 0)
+            region_word_take(&properties);
+    }
+    return label;
+}
+
+static bool is_drawing(struct region_word name) {
+    static const char *const names[] = {"text",  "line",    "vector",    "segment",
+                                        "ruler", "compass", "projection"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (region_word_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* Takes the centre of a shape, whose words follow its name. */
+static enum srcfind_status take_centre(const struct reader *reader, struct region_word name,
+                                       struct region_word command, struct region_word rest,
+                                       struct region_word properties) {
+    const int i = find_shape(name);
+    const bool has_centre =
+        region_word_is(name, "point") || (i < SHAPES && shapes[i].shape != REGION_POLYGON);
+    struct reading r = {
+        .text = reader->text, .system = reader->system, .all = command, .left = rest};
+    struct ds9_centre centre = {.system = reader->system.system,
+                                .frame = reader->system.frame,
+                                .label = label_of(properties)};
+    if (is_drawing(name))
+        return SRCFIND_OK;
+    if (!has_centre)
+        return region_text_refuse(reader->text, name.length > 0 ? name : command,
+                                  "is no shape with a centre, or frame, that srcfind reads: point, "
+                                  "circle, ellipse, box, annulus; fk4, fk5, icrs, galactic, image");
+    enum srcfind_status status = take_parentheses(&r);
+    if (status == SRCFIND_OK && count_words(r) < 2)
+        return region_text_refuse(reader->text, command, "has no two coordinates");
+    if (status == SRCFIND_OK)
+        status = read_point(&r, &centre.at);
+    return status == SRCFIND_OK ? reader->take(reader->context, reader->text, command, &centre)
+                                : status;
+}
+
+static enum srcfind_status read_command(struct reader *reader, struct region_word command,
+                                        struct region_word properties) {
+    const struct region_text *text = reader->text;
     struct region_word rest = command;
     const bool by_sign = rest.length > 0 && (*rest.at == '-' || *rest.at == '!');
     if (rest.length > 0 && is_sign(*rest.at))
@@ -268,16 +330,18 @@ static enum srcfind_status read_command(const struct region_text *text, struct r
     if (given && rest.length > 0)
         return region_text_refuse(text, rest, "stands behind a frame: write a ; before it");
     if (given) {
-        *system = *given;
+        reader->system = *given;
         return SRCFIND_OK;
     }
+    if (!reader->regions)
+        return take_centre(reader, name, command, rest, properties);
     if (i == SHAPES)
         return region_text_refuse(
             text, name.length > 0 ? name : command,
             "is no shape or frame that srcfind reads: circle, ellipse, box, polygon, annulus; fk4, "
             "fk5, icrs, galactic, image, physical");
-    struct reading r = {.text = text, .system = *system, .all = command, .left = rest};
-    return add_shape(&r, i, is_taken_out(properties, by_sign), regions);
+    struct reading r = {.text = text, .system = reader->system, .all = command, .left = rest};
+    return add_shape(&r, i, is_taken_out(properties, by_sign), reader->regions);
 }
 
 /* Divides a command into what is before a # and what is behind it. */
@@ -322,8 +386,7 @@ static size_t command_length(struct region_word line) {
     return n;
 }
 
-static enum srcfind_status read_line(const struct region_text *text, struct region_word line,
-                                     struct system *system, struct regions *regions) {
+static enum srcfind_status read_line(struct reader *reader, struct region_word line) {
     enum srcfind_status status = SRCFIND_OK;
     if (line.length > 0 && *line.at == '#')
         return SRCFIND_OK;
@@ -332,19 +395,31 @@ static enum srcfind_status read_line(const struct region_text *text, struct regi
         struct region_word command = {line.at, length};
         const struct region_word properties = split_comment(&command);
         if (command.length > 0)
-            status = read_command(text, command, properties, system, regions);
+            status = read_command(reader, command, properties);
         line.at += taken;
         line.length -= taken;
     }
     return status;
 }
 
-enum srcfind_status ds9_read(struct region_text *text, struct regions *regions) {
-    struct system system = {REGION_PHYSICAL, SKY_ICRS};
+static enum srcfind_status read_lines(struct region_text *text, struct reader *reader) {
     struct region_word line;
     enum srcfind_status status = SRCFIND_OK;
+    reader->text = text;
+    reader->system = (struct system){REGION_PHYSICAL, SKY_ICRS};
     while (status == SRCFIND_OK && region_text_line(text, &line))
-        status = read_line(text, line, &system, regions);
+        status = read_line(reader, line);
+    return status;
+}
+
+enum srcfind_status ds9_read(struct region_text *text, struct regions *regions) {
+    struct reader reader = {.regions = regions};
+    const enum srcfind_status status = read_lines(text, &reader);
     regions_exclude_last(regions);
     return status;
+}
+
+enum srcfind_status ds9_read_centres(struct region_text *text, ds9_take *take, void *context) {
+    struct reader reader = {.take = take, .context = context};
+    return read_lines(text, &reader);
 }

@@ -10,6 +10,8 @@ enum srcfind_status ecsv_table_read(const char *path, struct table_file *table,
                                     struct error *error);
 enum srcfind_status json_table_read(const char *path, struct table_file *table,
                                     struct error *error);
+enum srcfind_status regions_table_read(const char *path, struct table_file *table,
+                                       struct error *error);
 enum srcfind_status fits_table_read(const char *path, const struct table_wish *wish,
                                     struct table_file *table, struct error *error);
 enum srcfind_status votable_table_read(const char *path, const struct table_wish *wish,
