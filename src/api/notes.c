@@ -101,25 +101,14 @@ static void note_peaks(FILE *stream, const struct result *r) {
                  *r->image.flux_unit ? r->image.flux_unit : "the unit of the image");
 }
 
-/* Notes that forced photometry does not hold shapes that have the beam in them. */
-static void note_held_shapes(FILE *stream, const struct result *r) {
-    if (r->sources.left_out.told.are_not_read)
-        note(stream,
-             "%s has Maj and no DC_Maj, DC_Min and DC_PA: shapes are not held, all entries are "
-             "taken for points",
-             r->options.at);
-}
-
 /* Notes what a model lacks of the catalogue that it is of. */
 static void note_model(FILE *stream, const struct result *r) {
     const int64_t n_sums = r->sources.left_out.sums;
     int64_t n = 0;
     for (int64_t i = 0; i < r->sources.n; i++)
         n += (r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED) != 0;
-    if (!r->options.at_fixed) {
-        note_held_shapes(stream, r);
+    if (!r->options.at_fixed)
         return;
-    }
     note_peaks(stream, r);
     note_shapes(stream, r->options.at, &r->sources.left_out.told, r->sources.left_out.too_wide);
     if (n > 0)

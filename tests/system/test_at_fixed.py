@@ -339,8 +339,6 @@ class AtFixed(t.Case):
         rows, _, _ = self.save(self.image, at)
         self.assertIn("its sources are taken for points", self.notes)
         self.assertEqual([int(row["Flags"]) & BEAM_SHAPE for row in rows], [BEAM_SHAPE] * 3)
-        result = t.run(self.image, "--at", at, "--fit", "-o", self.path("f.csv"), check=True)
-        self.assertIn("shapes are not held, all entries are taken for points", result.stderr)
 
     def test_shapes_in_arcsec(self):
         x, y = self.places()
