@@ -7,6 +7,7 @@
 
 #include "common/arrays.h"
 #include "common/ascii.h"
+#include "input/position_list.h"
 #include "input/tables/text_file.h"
 #include "input/units.h"
 
@@ -143,6 +144,11 @@ static struct flux_column find_column(const struct table_file *table, double her
 }
 
 static enum srcfind_status no_column(const char *path, struct error *error) {
+    if (position_list_is(path))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: there is no column of fluxes: a position has none, so give a "
+                         "catalogue",
+                         path);
     char names[256] = "";
     size_t length = 0;
     for (int i = 0; i < TOTALS + PEAKS && length < sizeof names; i++)

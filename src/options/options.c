@@ -792,19 +792,20 @@ enum srcfind_status options_check(const struct options *options, struct error *e
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "detect-on: nothing is detected with --at: leave one of them out");
     if ((options->at_all || options->at_positive || options->at_search) && !*options->at)
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "%s: it goes with --at, which gives the positions: leave it out",
-                         options->at_all        ? "at-all"
-                         : options->at_positive ? "at-positive"
-                                                : "at-search");
+        return error_set(
+            error, SRCFIND_ERROR_OPTIONS,
+            "%s: it goes with --at, which gives the positions: add --at, or leave it out",
+            options->at_all        ? "at-all"
+            : options->at_positive ? "at-positive"
+                                   : "at-search");
     if (options->at_search && options->measure_in.n > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-search: planes are measured at the positions of a list alone: give "
                          "--at the catalogue of this search, and --measure-in");
     if (options->at_fixed && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at-fixed: it goes with --at, which gives positions and fluxes: leave it "
-                         "out");
+                         "at-fixed: it goes with --at, which gives positions and fluxes: add --at, "
+                         "or leave it out");
     if (options->at_fixed && options->at_positive)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-positive: nothing is fitted with --at-fixed: leave one of them out");

@@ -1613,7 +1613,7 @@ class At(t.Case):
         )
         self.assert_error(
             2,
-            "at-all: it goes with --at, which gives the positions: leave it out",
+            "at-all: it goes with --at, which gives the positions: add --at, or leave it out",
             self.image,
             "--at-all",
         )
