@@ -580,7 +580,7 @@ def test_command(tmp_path, searched, capsys):
     "arguments",
     [
         [],
-        ["c.vot"],
+        ["c.fits"],
         ["a.json", "b.json", "-o", "p.html"],
         ["--radius", "5", "c.json"],
         ["c.json", "-o", "-"],
