@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.files:
         if path.suffix not in (".json", ".csv") and not is_votable(path):
             parser.error(
-                f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)"
+                f"{path}: a catalogue ends in .json or .vot (srcfind -o c.json), a report in .csv (srcfind --report r.csv)"
             )
     _check_reference(parser, options)
     try:
