@@ -1,5 +1,5 @@
-/* Any file as one of regions, and as a table of their centres: regions that are drawn in images of several projections, or an error
- * with a text of one line. The first byte chooses the suffix. */
+/* Any file as one of regions, and as a table of their centres: regions that are drawn in images of
+ * several projections, or an error with a text of one line. The first byte chooses the suffix. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
