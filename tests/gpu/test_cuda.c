@@ -167,7 +167,9 @@ static void check_picture(int kind, int width, int height, uint64_t seed, enum h
     static const int64_t chunks[] = {1 << 16, 1 << 20, 8192, 5000};
     struct random r = {seed};
     struct picture p = picture_make(kind, width, height, &r);
-    const struct detection d = detection_for(how, &r);
+    struct detection d = detection_for(how, &r);
+    if (width * height > 1 << 16 && d.box > 0 && d.step < 3)
+        d.step = 3; /* a node at each pixel takes half a minute: small pictures have them */
     struct memory_source *m = memory_source_make(&p, chunks[random_below(&r, 4)],
                                                  random_below(&r, 2), random_below(&r, 4) > 0);
     cuda->keeps_images = random_below(&r, 3) > 0;
@@ -504,7 +506,7 @@ static void few_pictures(void **state) {
 static void small_pictures(void **state) {
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < 4000; i++)
+    for (int i = 0; i < 2500; i++)
         check_picture(i % PICTURE_KINDS, 1 + random_below(&r, 90), 1 + random_below(&r, 90),
                       (uint64_t)i, i % 2 ? RANDOM : RANDOM_LOCAL);
 }
@@ -539,11 +541,11 @@ static void predicted_pictures(void **state) {
     struct random r = {3};
     (void)state;
     n_one_read = n_sorted = 0;
-    for (int i = 0; i < 8 * PICTURE_KINDS; i++)
+    for (int i = 0; i < 5 * PICTURE_KINDS; i++) /* each kind in all four ways */
         check_picture(i % PICTURE_KINDS, 400 + random_below(&r, 500), 700 + random_below(&r, 200),
-                      (uint64_t)i + 1000, (enum how)(i / PICTURE_KINDS % 4));
+                      (uint64_t)i + 1000, (enum how)(i % 4));
     print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
-    assert_true(n_one_read > 20 && n_sorted > 20);
+    assert_true(n_one_read > 10 && n_sorted > 10);
 }
 
 /* Half of the pixels in sources, all pixels in one source, and shapes that are hard to label. */
