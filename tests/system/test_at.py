@@ -2475,11 +2475,11 @@ class At(t.Case):
             stream.write("Xposn,Yposn\n1,2\n3\n")
         with open(self.path("p.dat"), "w") as stream:
             stream.write("Xposn,Yposn\n1,2\n")
-        t.run(self.image, "-q", "-o", self.path("c.reg"), check=True)
+        t.run(self.image, "-q", "-o", self.path("c.crtf"), check=True)
         for name, words in (
             ("none.csv", "No such file"),
             ("p.dat", ".ecsv"),
-            ("c.reg", ".ecsv"),
+            ("c.crtf", ".ecsv"),
             ("short.csv", "line 3"),
             ("", "a directory, not a file"),
         ):
