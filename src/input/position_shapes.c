@@ -115,7 +115,7 @@ static enum srcfind_status find_units(const char *path, int kind,
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < COLUMNS; i++) {
         const double otherwise = i % OF_SHAPE == ANGLE ? 1 : kinds[kind].degrees;
-        if (c[i] && (i < WHOLE_MAJOR || kinds[kind].needs_whole))
+        if ((i < WHOLE_MAJOR || kinds[kind].needs_whole) && c[i])
             status = find_unit(path, c[i], otherwise, &degrees[i], error);
         else if (c[i] && find_unit(path, c[i], otherwise, &degrees[i], &ignored) != SRCFIND_OK)
             c[i] = NULL;
