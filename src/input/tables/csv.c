@@ -2,7 +2,6 @@
  * PyBDSF, NumPy and TOPCAT, the names in the last of them; and other delimiters than commas. Selavy
  * has a comment with the units below that of the names, and a last column `comment` without cells.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/parse_number.h"
@@ -96,34 +95,26 @@ static void drop_comment_column(struct heading *heading) {
         heading->names.end = last;
 }
 
-/* The number of the name of a heading that ends where a word of the units does, give or take: both
- * lines have the width of the columns, and some units are left out. */
-static int64_t column_below(const struct heading *heading, ptrdiff_t end_of_unit) {
-    struct delimited line = heading->names;
-    ptrdiff_t least = MOST_SHIFT + 1;
-    int64_t nearest = -1, i = 0;
-    size_t length;
-    for (next_word(&line, &length); length > 0; next_word(&line, &length), i++) {
-        const ptrdiff_t shift = labs((line.at - heading->names.row) - end_of_unit);
-        nearest = shift < least ? i : nearest;
-        least = shift < least ? shift : least;
-    }
-    return nearest;
-}
-
-/* Sets the units of the columns that have names. */
+/* Sets the units of the columns that have names. A unit ends where its name does, give or take:
+ * both lines have the width of the columns, and some units are left out. */
 static void set_units(const struct heading *heading, struct builder *builder) {
-    struct delimited line = heading->units;
+    struct delimited names = heading->names, units = heading->units;
     char unit[SRCFIND_TEXT];
-    size_t length;
-    for (const char *word = next_word(&line, &length); length > 0;
-         word = next_word(&line, &length)) {
-        const int64_t i = column_below(heading, line.at - heading->units.row);
-        if (i < 0 || i >= builder->n_columns || *word != '[' || length - 2 >= sizeof unit)
-            continue;
-        memcpy(unit, word + 1, length - 2);
-        unit[length - 2] = '\0';
-        builder_set_unit(builder, i, unit);
+    size_t length, name_length;
+    const char *word = next_word(&units, &length);
+    for (int64_t i = 0; i < builder->n_columns && length > 0; i++) {
+        next_word(&names, &name_length);
+        const ptrdiff_t end = names.at - names.row;
+        while (length > 0 && units.at - units.row < end - MOST_SHIFT)
+            word = next_word(&units, &length);
+        const bool is_below = length > 0 && units.at - units.row <= end + MOST_SHIFT;
+        if (is_below && *word == '[' && length - 2 < sizeof unit) {
+            memcpy(unit, word + 1, length - 2);
+            unit[length - 2] = '\0';
+            builder_set_unit(builder, i, unit);
+        }
+        if (is_below)
+            word = next_word(&units, &length);
     }
 }
 
@@ -207,7 +198,8 @@ static enum srcfind_status read_names(struct delimited *d, struct builder *build
     if (has_names) {
         struct delimited names = heading.names;
         status = read_comment(&names, builder, error);
-        set_units(&heading, builder);
+        if (status == SRCFIND_OK)
+            set_units(&heading, builder);
         return status;
     }
     if (d->at == d->end)
