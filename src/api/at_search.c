@@ -2,43 +2,6 @@
 
 #include "measure/residual_source.h"
 
-/* Gives rows of a search numbers behind `last`, and islands behind the last one of these. */
-static void number_rows(struct srcfind_source *rows, int64_t n, int64_t last) {
-    for (int64_t i = 0; i < n; i++) {
-        rows[i].id += last;
-        rows[i].island_id += last;
-    }
-}
-
-/* The largest number of a row and of its island. */
-static int64_t last_number(const struct sources *s) {
-    int64_t last = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        last = s->rows[i].id > last ? s->rows[i].id : last;
-        last = s->rows[i].island_id > last ? s->rows[i].island_id : last;
-    }
-    return last;
-}
-
-/* Adds what is found behind the rows of the positions. sources_append counts rows from the number
- * of those before, and islands from the last one's: the numbers of positions are any. */
-static bool add_sources(struct sources *all, struct sources *found) {
-    const int64_t last = last_number(all), first = all->n, first_part = all->n_parts;
-    if (!sources_append(all, found))
-        return false;
-    for (int64_t i = 0; i < found->n; i++) {
-        all->rows[first + i].id = found->rows[i].id;
-        all->rows[first + i].island_id = found->rows[i].island_id;
-    }
-    for (int64_t i = 0; i < found->n_parts; i++) {
-        all->parts[first_part + i].id = found->parts[i].id;
-        all->parts[first_part + i].island_id = found->parts[i].island_id;
-    }
-    number_rows(all->rows + first, found->n, last);
-    number_rows(all->parts + first_part, found->n_parts, last);
-    return true;
-}
-
 /* Searches the image less the model. */
 static enum srcfind_status search_less(const struct search *search,
                                        const struct detection *detection,
@@ -58,7 +21,7 @@ static enum srcfind_status search_less(const struct search *search,
     again.labels = 0;
     again.psf = NULL;
     enum srcfind_status status = search_run(&again);
-    if (status == SRCFIND_OK && !add_sources(search->sources, &found))
+    if (status == SRCFIND_OK && !sources_append(search->sources, &found))
         status = error_memory(error, "adding sources that the list lacks");
     sources_clear(&found);
     views_clear(&views);

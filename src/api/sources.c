@@ -312,13 +312,23 @@ bool sources_append_gaussians(struct sources *s, const struct sources *more) {
     return true;
 }
 
+/* The numbers of rows of a search are 1 ... n; those of positions are any. Behind numbers above
+ * this there is no room, and others do not count. */
+static const int64_t MOST_NUMBER = INT64_MAX / 2;
+
 bool sources_append(struct sources *s, const struct sources *more) {
-    const int64_t n_islands = s->n > 0 ? s->rows[s->n - 1].island_id : 0;
+    int64_t last = 0, n_islands = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        const struct srcfind_source *row = &s->rows[i];
+        last = row->id > last && row->id < MOST_NUMBER ? row->id : last;
+        n_islands =
+            row->island_id > n_islands && row->island_id < MOST_NUMBER ? row->island_id : n_islands;
+    }
     if (!sources_append_gaussians(s, more) ||
         !labels_append(&s->labels[LABEL_ISLANDS], &more->labels[LABEL_ISLANDS], n_islands) ||
-        !labels_append(&s->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], s->n) ||
-        !append_rows(&s->parts, s->n_parts, more->parts, more->n_parts, s->n, n_islands) ||
-        !append_rows(&s->rows, s->n, more->rows, more->n, s->n, n_islands))
+        !labels_append(&s->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], last) ||
+        !append_rows(&s->parts, s->n_parts, more->parts, more->n_parts, last, n_islands) ||
+        !append_rows(&s->rows, s->n, more->rows, more->n, last, n_islands))
         return false;
     s->n += more->n;
     s->n_parts += more->n_parts;

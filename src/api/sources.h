@@ -31,7 +31,8 @@ enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcf
 /* Appends the Gaussians alone. */
 bool sources_append_gaussians(struct sources *sources, const struct sources *more);
 
-/* Appends sources. Their numbers and those of their islands continue the numbers of `sources`. */
+/* Appends sources. Their numbers and those of their islands go on behind the largest ones of
+ * `sources`. */
 bool sources_append(struct sources *sources, const struct sources *more);
 
 #endif

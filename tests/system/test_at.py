@@ -1268,6 +1268,14 @@ class At(t.Case):
         tree = scipy.spatial.cKDTree([[row["Xposn"], row["Yposn"]] for row in found])
         self.assertLess(np.percentile(tree.query(places[60:])[0], 90), 1)
         self.assertLess(np.nanstd(fits.getdata(self.path("c.residual.fits"))), 1.05e-4)
+        with open(at) as stream:
+            lines = stream.read().replace("1000,", "9223372036854775807,", 1)
+        with open(at, "w") as stream:
+            stream.write(lines)
+        t.run(image, *options, "--at", at, "--at-search", "-o", self.path("again.csv"), check=True)
+        with open(self.path("again.csv")) as stream:
+            again = [int(row["Source_id"]) for row in csv.DictReader(stream)]
+        self.assertEqual([again[0], *again[60:]], [2**63 - 1, *numbers])
         ids = {row["Source_id"] for row in given}
         for row in t.read_csv(self.path("c.covariance.csv")):
             self.assertTrue({row["Source_id_1"], row["Source_id_2"]} <= ids)
