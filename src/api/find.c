@@ -71,12 +71,10 @@ static enum srcfind_status find_at(const struct search *search, const struct inp
             ? positions_read_models(search->finder->at, o->at, image, &units, &positions, error)
             : positions_read(search->finder->at, o->at, image->frame, image->equinox,
                              image->lon_name, image->lat_name, options_fit(o), &positions, error);
-    for (int64_t i = 0; status == SRCFIND_OK && !positions.celestial && i < positions.n; i++) {
-        positions.x[i] -= (double)image->first_x;
-        positions.y[i] -= (double)image->first_y;
-    }
-    if (status == SRCFIND_OK)
+    if (status == SRCFIND_OK) {
+        positions_to_part(&positions, image);
         status = search_at(search, &positions);
+    }
     positions_clear(&positions);
     if (status != SRCFIND_OK || !o->at_search)
         return status;

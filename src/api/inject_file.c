@@ -45,10 +45,8 @@ static enum srcfind_status read_file(const struct inject_work *m, struct positio
     const struct flux_units units = entry_models_units(view);
     const enum srcfind_status status = positions_read_models(
         m->search->finder->inject, m->search->options->inject, image, &units, entries, m->error);
-    for (int64_t i = 0; status == SRCFIND_OK && !entries->celestial && i < entries->n; i++) {
-        entries->x[i] -= (double)image->first_x;
-        entries->y[i] -= (double)image->first_y;
-    }
+    if (status == SRCFIND_OK)
+        positions_to_part(entries, image);
     return status;
 }
 

@@ -443,6 +443,13 @@ enum srcfind_status positions_read_models(struct shared_table *shared, const cha
     return read_wanted(shared, path, &sky, &wanted, positions, error);
 }
 
+void positions_to_part(struct positions *p, const struct srcfind_image *image) {
+    for (int64_t i = 0; !p->celestial && i < p->n; i++) {
+        p->x[i] -= (double)image->first_x;
+        p->y[i] -= (double)image->first_y;
+    }
+}
+
 void positions_clear(struct positions *positions) {
     free(positions->id);
     free(positions->x);

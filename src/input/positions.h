@@ -41,6 +41,9 @@ enum srcfind_status positions_read(struct shared_table *shared, const char *path
                                    bool with_shapes, struct positions *positions,
                                    struct error *error);
 
+/* Counts positions in pixels from the corner of the part of an image that is searched (--trim). */
+void positions_to_part(struct positions *positions, const struct srcfind_image *image);
+
 /* The same, with shapes and fluxes of models, in the units of the image (position_fluxes.h).
  * A list of positions is an
  * error: it has no fluxes. */
