@@ -5,13 +5,13 @@ import difflib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, lib, listed, text
+from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, in_python, lib, listed, text
 from srcfind._html import html_of
 from srcfind._pixels import MaskedArray, Pixels
 
@@ -567,11 +567,10 @@ class Catalogue:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what looks wrong in the image or its sources; each names the option of the
-        command that helps. The search warns with each note."""
-        return tuple(
-            text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
-        )
+        """Notes on what looks wrong in the image or its sources; each names the option that helps.
+        The search warns with each note."""
+        notes = listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
+        return tuple(in_python(text(note)) for note in notes)
 
     def _warn(self) -> None:
         """Warns with each note. The warning names the line that called the caller of this
@@ -586,7 +585,8 @@ class Catalogue:
     @cached_property
     def run(self) -> Run:
         """How the image was searched."""
-        return _read(Run, lib.srcfind_catalogue_run(self._catalogue))
+        run = _read(Run, lib.srcfind_catalogue_run(self._catalogue))
+        return replace(run, reason=in_python(run.reason))
 
     # --- maps and files ---
 
