@@ -73,7 +73,8 @@ def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
     options = ffi.gc(lib.srcfind_options_create(), lib.srcfind_options_destroy)
     if not options:
         raise OutOfMemoryError("out of memory while making options")
-    for name, value in given.items():
+    # survey first: local=False undoes a part of it, wherever it stands.
+    for name, value in sorted(given.items(), key=lambda item: item[0] != "survey"):
         if value is not None:
             text_of = _value(name, plain(name, files.value(name, value)))
             status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(text_of))

@@ -36,6 +36,8 @@ class Options(TypedDict, total=False):
     patches: Literal["none", "source", "island"] | None
     #: sky model: index where none is measured [-0.8]
     spectral_index: Number | None
+    #: what surveys want: --local --island 3 --fit
+    survey: Flag | None
     #: clip at median -+ K standard deviations [3]
     kappa: Number | None
     #: a source has a pixel above background + N rms [5]
