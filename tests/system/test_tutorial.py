@@ -35,7 +35,7 @@ def page(name):
 
 def commands_of(text):
     """The lines in blocks of code that begin with a program; those of output do not."""
-    lines = re.findall(r"(?m)^    (.*)$", text)
+    lines = re.findall(r"(?m)^    (.*)$", text.replace("\\\n", ""))
     return [line for line in lines if line.split(" ")[0] in PROGRAMS]
 
 
