@@ -21,7 +21,8 @@ project = "srcfind"
 version = release
 author = "The srcfind authors"
 copyright = author + ", BSD-3-Clause"
-html_title = "srcfind " + os.environ.get("SITE_VERSION", release)
+html_title = "srcfind " + release
+smartquotes = False  # it would make a dash of the -- of options
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 source_suffix = {".md": "markdown"}
@@ -41,6 +42,24 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_permalinks_icon = "#"
 templates_path = [os.path.join(HERE, "templates")]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+# Other versions that scripts/site builds beside this one, and where the first of them is from here.
+others = os.environ.get("SITE_TAGS", "").split()
+up = os.environ.get("SITE_UP", "")
+html_context = {
+    "site_versions": [("this tree", up)] + [(tag, up + tag + "/") for tag in others]
+    if others
+    else []
+}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -14,6 +14,7 @@ FIRST, LAST = '.\\" The options: written by scripts/lists.\n', '.\\" End of the 
 OF_GROUP = "#define %s_OPTION(name, letter, argument, type, member, initial, values, help, group) (name, letter, argument, help, #group),"
 # enum group of src/cli/help.c
 DAILY = "DAILY"
+ACRONYMS = ("JSON",)
 
 
 class Wrong(Exception):
@@ -46,7 +47,7 @@ class Option:
 
 def words(name: str) -> str:
     """A heading of the manual as one of the site: those in capitals get small letters."""
-    return name.capitalize() if name.isupper() else name
+    return name.capitalize() if name.isupper() and name not in ACRONYMS else name
 
 
 def slug(text: str) -> str:
@@ -231,7 +232,7 @@ class Manuals:
         for group, options in self.groups.items():
             text += "\n## %s\n\n| option | what it does |\n| --- | --- |\n" % group
             for option in options:
-                cells = option.title(), option.line
+                cells = option.title(), re.sub(r"--[a-z][a-z-]*", r"`\g<0>`", option.line)
                 text += "| `%s` | %s |\n" % tuple(cell.replace("|", r"\|") for cell in cells)
         return text
 
