@@ -17,6 +17,13 @@ class Wrong(Exception):
     """The header has a form that this module does not know."""
 
 
+def word_of(word: str) -> str:
+    """A part of a comment: a literal, or text."""
+    if re.match(r"`|srcfind_\w|SRCFIND_\w", word):
+        return "``%s``" % word.strip("`")
+    return re.sub(r"([*_|\\`])", r"\\\1", word)
+
+
 def text_of(comment: str) -> str:
     """A comment without its stars, in reStructuredText: its indented lines are code, its words in
     backquotes and the names of the library are literals."""
@@ -28,15 +35,12 @@ def text_of(comment: str) -> str:
         elif "\n  " in block:  # a list, which keeps its lines
             out.append(".. code-block:: text\n\n" + textwrap.indent(block, "    "))
         else:
-            words = re.split(r"(`[^`]+`|\b(?:srcfind_|SRCFIND_)\w+\b)", block.strip())
-            out.append(
-                "".join(
-                    "``%s``" % word.strip("`") + r"\ "
-                    if i % 2
-                    else re.sub(r"([*_|\\`])", r"\\\1", word)
-                    for i, word in enumerate(words)
-                )
-            )
+            words = re.split(r"(`[^`]+`|\b(?:srcfind_|SRCFIND_)\w+)", block.strip())
+            ends = [
+                r"\ " if i % 2 and re.match(r"[^\s.,:;!?)\]'\"/-]", following) else ""
+                for i, following in enumerate(words[1:])
+            ] + [""]
+            out.append("".join(word_of(word) + end for word, end in zip(words, ends)))
     return "\n\n".join(out)
 
 
@@ -72,7 +76,7 @@ def macro(name: str, comment: str) -> str:
 def api(header: str) -> str:
     """The header as a part of a page in MyST: a heading for each of its sections."""
     header = header[: header.rindex("#ifdef __cplusplus")]
-    sections: list[tuple[str, list[str]]] = [("All calls", [])]
+    sections: list[tuple[str, list[str]]] = [("Overview", [])]
     comment = ""
     calls = re.findall(r"^SRCFIND_API [^(]*?(\w+)\(", header, re.MULTILINE)
     for match in TAKES.finditer(header):
