@@ -124,6 +124,8 @@ class Options(TypedDict, total=False):
     mask_dilate: Whole | None
     #: fill the holes of the saved mask
     mask_fill: Flag | None
+    #: rows by falling flux or S/N, rising RA or DEC
+    sort: Literal["flux", "snr", "ra", "dec"] | None
     #: auto, cpu, all, or the number of a GPU [auto]
     device: str | Whole | None
     #: use no more memory of a GPU [all that is free]

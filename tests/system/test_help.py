@@ -28,7 +28,9 @@ def shown(*arguments, **options):
 def options_of_table():
     """The names in options.inc."""
     with open(OPTIONS_INC) as stream:
-        return re.findall(r'(?m)^(?:SEARCH|MACHINE|MACRO|COMMAND)_OPTION\("([a-z-]+)"', stream.read())
+        return re.findall(
+            r'(?m)^(?:SEARCH|MACHINE|MACRO|COMMAND)_OPTION\("([a-z-]+)"', stream.read()
+        )
 
 
 def sections_of_manual():
