@@ -24,7 +24,7 @@ copyright = author + ", BSD-3-Clause"
 html_title = "srcfind " + release
 smartquotes = False  # it would make a dash of the -- of options
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["files"]
 nitpicky = True
@@ -62,7 +62,8 @@ html_context = {
 }
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # docstrings have the types of parameters
+napoleon_google_docstring = False
 autodoc_preserve_defaults = True
 
 
@@ -154,5 +155,5 @@ def within_link(node: nodes.Node) -> bool:
 def setup(app: Any) -> None:
     with open(os.path.join(app.srcdir, "options.txt")) as stream:
         app.options_of_command = dict(line.split() for line in stream)
-    app.connect("autodoc-process-docstring", docstring_as_rst)
+    app.connect("autodoc-process-docstring", docstring_as_rst, priority=400)  # before napoleon
     app.add_post_transform(OptionLinks)

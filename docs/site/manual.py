@@ -69,11 +69,14 @@ def sections(source: str) -> list[Part]:
 
 
 def without_options(source: str) -> tuple[str, str]:
-    """The manual without its list of options, and the items of this list."""
+    """The manual without its lists of options, and the items of these lists, as if they were one."""
     head, _, rest = source.partition(FIRST)
     items, _, tail = rest.partition(LAST)
     if not tail:
         raise Wrong("man/srcfind.1: no list of options by scripts/lists")
+    lists_of_groups = re.findall(r"(?ms)^\.Ss [^\n]*\n\.Bl [^\n]*\n(.*?)^\.El\n(?=\.Ss |\Z)", items)
+    if lists_of_groups:
+        return head + tail, "".join(lists_of_groups)
     start = head.rindex("\n.Bl ")
     return head[: start + 1] + tail.split(".El\n", 1)[1], items
 
@@ -105,20 +108,28 @@ def lists(root: str) -> object:
     return module
 
 
+def titles_of_groups(root: str) -> dict[str, str]:
+    """The titles of the groups of options by their names, in the order of --help."""
+    for name, title in (
+        ("options/groups.inc", r"GROUP\((\w+), \"(.*?)\"\)"),
+        ("cli/help.c", r"\[(\w+)\] = \"(.*?)\""),
+    ):
+        path = os.path.join(root, "src", name)
+        if os.path.exists(path):
+            with open(path) as stream:
+                return dict(re.findall(title, stream.read()))
+    raise Wrong("src/options/groups.inc is missing: it has the groups of options")
+
+
 def groups(root: str) -> dict[str, list[Option]]:
-    """The options of each group, in the order of --help. The titles are those of src/cli/help.c."""
+    """The options of each group, in the order of --help."""
     with open(os.path.join(root, "src", "options", "options.inc")) as stream:
         kinds = sorted(set(re.findall(r"^(\w+)_OPTION\(", stream.read(), re.MULTILINE)))
     table = lists(root).read_table(  # type: ignore[attr-defined]
         "options/options.inc", *[OF_GROUP % kind for kind in kinds]
     )
-    with open(os.path.join(root, "src", "cli", "help.c")) as stream:
-        source = stream.read()
-    names = re.search(r"enum group \{ (.*?), GROUPS", source)
-    titles = dict(re.findall(r'\[(\w+)\] = "(.*?)"', source))
-    if not names or any(name not in titles for name in names[1].split(", ")):
-        raise Wrong("src/cli/help.c: no groups of options, or no titles of them")
-    found: dict[str, list[Option]] = {titles[name]: [] for name in names[1].split(", ")}
+    titles = titles_of_groups(root)
+    found: dict[str, list[Option]] = {title: [] for title in titles.values()}
     for name, letter, argument, line, group in table:
         key = group.replace(" | " + DAILY, "")
         found[titles[key]].append(Option(name, letter or "", argument or "", line))
@@ -218,7 +229,7 @@ class Manuals:
             raise Wrong("man/srcfind.1 and options.inc have other options: run scripts/lists")
         pages = {}
         for group, options in self.groups.items():
-            text = "# %s\n\n" % group
+            text = "# Options: %s\n\n" % group
             for option in options:
                 text += heading("##", "option-" + option.name, "`%s`" % option.title())
                 body = in_html(self.texts[option.name])

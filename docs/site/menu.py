@@ -34,7 +34,7 @@ MENU = (
     (
         "From other programs",
         (
-            ("", "docs/coming-from-*.md"),
+            ("", "docs/coming-from*.md"),
             ("Pipelines", "docs/pipelines.md"),
             ("PyBDSF's options", "docs/bdsf-options.md"),
         ),

@@ -130,16 +130,18 @@ class Site:
         if path == "docs/python.md":
             return "\n## The API\n\n" + python_api()
         if path == "docs/options.md":
-            return self.manuals.table() + tree("", "", list(self.manuals.option_pages()))
+            pages = [
+                "%s <options-%s>" % (group, manual.slug(group)) for group in self.manuals.groups
+            ]
+            return self.manuals.table() + tree("", pages)
         if path == "docs/manual.md":
-            return listed(self.manuals.manual_pages()) + tree(
-                "", "", list(self.manuals.manual_pages())
-            )
+            manuals = self.manuals.manual_pages()
+            return listed(manuals) + tree("", list(manuals))
         return ""
 
     def toctrees(self) -> str:
         return "".join(
-            tree(caption, "", ["%s <%s>" % (title, self.names[path]) for title, path in pages])
+            tree(caption, ["%s <%s>" % (title, self.names[path]) for title, path in pages])
             for caption, pages in self.menu
         )
 
@@ -159,9 +161,10 @@ class Site:
                     os.remove(os.path.join(folder, file))
 
 
-def tree(caption: str, options: str, pages: list[str]) -> str:
+def tree(caption: str, pages: list[str]) -> str:
+    """A part of the menu."""
     caption = ":caption: %s\n" % caption if caption else ""
-    return "\n```{toctree}\n:hidden:\n%s%s\n%s\n```\n" % (caption, options, "\n".join(pages))
+    return "\n```{toctree}\n:hidden:\n%s\n%s\n```\n" % (caption, "\n".join(pages))
 
 
 def listed(pages: dict[str, str]) -> str:
