@@ -64,6 +64,7 @@ html_context = {
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings have the types of parameters
 napoleon_google_docstring = False
+napoleon_use_param = False  # words such as table in types would become links to members
 autodoc_preserve_defaults = True
 
 
