@@ -10,6 +10,7 @@ static const struct option {
 #define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {name, letter, argument, #type, values, help},
 #define MACHINE_OPTION SEARCH_OPTION
+#define MACRO_OPTION SEARCH_OPTION
 #define COMMAND_OPTION SEARCH_OPTION
 #include "../src/options/options.inc"
 };

@@ -49,6 +49,15 @@ def test_options(name, value, text):
     assert "threads" not in options
 
 
+def test_survey():
+    """An option beside survey wins, before it, too."""
+    survey = {"local": "yes", "island": "3", "fit": "yes"}
+    assert survey.items() <= srcfind.Finder(survey=True).options.items()
+    options = srcfind.Finder(local=False, island=4, survey=True).options
+    assert "local" not in options and options["island"] == "4" and options["fit"] == "yes"
+    assert "fit" not in srcfind.Finder(survey=False).options
+
+
 def test_unknown_options():
     for name, near in (
         ("treshold", "threshold"),

@@ -265,13 +265,13 @@ static void note_one_noise(FILE *stream, const struct result *r) {
         return;
     if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
         note(stream,
-             "the noise differs from place to place, from %.2g to %.2g %s: --local "
+             "the noise differs from place to place, from %.2g to %.2g %s: --survey "
              "measures it around each source",
              q->rms_p10, q->rms_p90, unit);
     else if (r->background.rms > MOST_SPREAD * q->rms_p90)
         note(stream,
              "the background differs from place to place, and the rms of the whole "
-             "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
+             "image, %.2g %s, is that much larger than the %.2g of its parts: --survey "
              "measures both around each source",
              r->background.rms, unit, q->rms_p90);
 }

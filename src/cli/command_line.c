@@ -193,11 +193,13 @@ static const struct entry entries[] = {
 #define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {name, letter, argument, OF_LIBRARY, 0, initial, values, help},
 #define MACHINE_OPTION SEARCH_OPTION
+#define MACRO_OPTION SEARCH_OPTION
 #define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, group)         \
     {name, letter, argument, type, offsetof(struct cli, member), initial, values, help},
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION
+#undef MACRO_OPTION
 #undef COMMAND_OPTION
 };
 

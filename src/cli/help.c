@@ -25,10 +25,12 @@ static const struct described {
 #define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, group)          \
     {name, letter, argument, #type, initial, values, help, group},
 #define MACHINE_OPTION SEARCH_OPTION
+#define MACRO_OPTION SEARCH_OPTION
 #define COMMAND_OPTION SEARCH_OPTION
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION
+#undef MACRO_OPTION
 #undef COMMAND_OPTION
 };
 
@@ -44,9 +46,9 @@ enum { OPTIONS = sizeof options / sizeof *options, HEAD = 80, HELP_COLUMN = 28, 
 _Static_assert(sizeof texts / sizeof *texts == OPTIONS, "options.text has the options");
 
 static const char EXAMPLES[] =
-    "  srcfind image.fits -o catalogue.csv               one image\n"
-    "  srcfind tiles/*.fits -o catalogues/               a night's tiles\n"
-    "  srcfind -l -i 3 --save rms image.fits -o c.vot    local noise, with its map\n";
+    "  srcfind -s image.fits -o catalogue.csv        local noise, and fitted sources\n"
+    "  srcfind -s tiles/*.fits -o catalogues/        a night's tiles\n"
+    "  srcfind -s --save rms image.fits -o c.vot     with the map of the noise\n";
 
 /* Writes `-k, --kappa K` to the head of a line. */
 static void name_option(const struct described *o, char *head) {
@@ -86,9 +88,9 @@ static void help_all(FILE *stream) {
     }
     fprintf(stream,
             "\nExamples:\n%s"
-            "  srcfind image.fits -f table                       a rounded table for reading\n"
-            "  srcfind --fit -i 3 image.fits -o sources.fits     a Gaussian for each source\n"
-            "  srcfind --help=threshold                          what the manual says of it\n"
+            "  srcfind image.fits -o catalogue.csv           one noise, and no fits\n"
+            "  srcfind -s image.fits -f table                a rounded table for reading\n"
+            "  srcfind --help=threshold                      what the manual says of it\n"
             "\n"
             "Columns, formulas, exit statuses: man srcfind\n",
             EXAMPLES);

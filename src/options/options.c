@@ -221,6 +221,29 @@ static void print_flag(const void *member, char *text) {
         snprintf(text, OPTIONS_TEXT, "yes");
 }
 
+enum { SURVEY_ISLAND = 3 };
+
+/* Sets the options that --survey stands for. An island that was given stays, before --survey, too;
+ * "no" changes nothing. */
+static bool parse_survey(void *member, const char *text) {
+    struct options *options = member;
+    bool wanted;
+    if (!parse_flag(&wanted, text))
+        return false;
+    if (wanted) {
+        options->noise.local = options->fit = true;
+        if (options->island == 0)
+            options->island = SURVEY_ISLAND;
+    }
+    return true;
+}
+
+static void print_survey(const void *member, char *text) {
+    const struct options *options = member;
+    const bool holds = options->noise.local && options->fit && options->island == SURVEY_ISLAND;
+    print_flag(&holds, text);
+}
+
 /* SIZE,STEP in pixels, or SIZE alone. */
 static bool parse_box(void *member, const char *text) {
     struct box_option *box = member;
@@ -433,6 +456,7 @@ enum type {
     CHOICE,
     BACKGROUND,
     FLAG,
+    SURVEY,
     BOX,
     BEAM,
     TEXT,
@@ -467,6 +491,7 @@ static const struct {
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
     [FLAG] = {"yes or no", parse_flag, print_flag},
+    [SURVEY] = {"yes or no", parse_survey, print_survey},
     [BOX] = {"SIZE[,STEP] with SIZE from 8 on, in pixels, and STEP from 1 to SIZE", parse_box,
              print_box},
     [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
@@ -497,10 +522,13 @@ static const struct entry {
     {{name, argument, initial, values, help, true}, type, offsetof(struct options, member)},
 #define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, group)         \
     {{name, argument, initial, values, help, false}, type, offsetof(struct options, member)},
+#define MACRO_OPTION(name, letter, argument, type, member, initial, values, help, group)           \
+    {{name, argument, initial, values, help, false}, type, 0}, /* of all options */
 #define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, group)
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION
+#undef MACRO_OPTION
 #undef COMMAND_OPTION
 };
 
@@ -551,6 +579,7 @@ void options_default(struct options *options) {
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,
                                 .patches = PATCHES_NOT_GIVEN,
+                                .sort = SORT_NOT_GIVEN,
                                 .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].type == PATH)
@@ -672,6 +701,16 @@ enum srcfind_status options_add(struct options *options, const char *name, const
                : options_set(options, name, value, error);
 }
 
+enum srcfind_status options_read_sort(const char *text, int *sort, struct error *error) {
+    struct options options;
+    options_default(&options);
+    const enum srcfind_status status =
+        text ? options_set(&options, "sort", text, error) : SRCFIND_OK;
+    *sort = options.sort;
+    options_clear(&options);
+    return status;
+}
+
 bool options_deblend(const struct options *options) {
     return options->deblend || options_fit(options) || options->contrast > 0;
 }
@@ -737,7 +776,8 @@ static enum srcfind_status refuse_island(const struct options *options, struct e
     char island[FORMAT_TEXT], threshold[FORMAT_TEXT];
     format_double(options->island, island);
     format_double(options->threshold, threshold);
-    return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %s is above the threshold, %s", island,
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "island: %s is above the threshold, %s: add --island %s", island, threshold,
                      threshold);
 }
 

@@ -632,6 +632,28 @@ class Command(t.Case):
             t.find(self.image)["background"]["rms"],
         )
 
+    def test_survey(self):
+        """The bytes of all formats are those of the three options."""
+        for form in "csv", "fits", "ecsv":
+            short, long = self.path("s." + form), self.path("l." + form)
+            self.assertEqual(t.run("-s", self.image, "-o", short).returncode, 0)
+            t.run("--local", "-i", "3", "--fit", self.image, "-o", long)
+            with open(short, "rb") as one, open(long, "rb") as other:
+                self.assertEqual(one.read(), other.read())
+        options = t.find(self.image, "-i", "4", "--survey")["options"]
+        self.assertEqual([options[name] for name in ("local", "island", "fit")], ["yes", 4, "yes"])
+        self.assertNotIn("survey", options)
+        result = t.run("-s", "-n", "2.5", self.image)
+        self.assertIn("--island: 3 is above the threshold, 2.5: add --island 2.5", result.stderr)
+
+    def test_report_of_survey(self):
+        """--skip-existing takes -s and the three options for the same."""
+        report = ["--report", self.path("r.csv"), "--skip-existing", "-o", self.path("out/")]
+        t.run("-s", self.image, *report)
+        again = t.run("-l", "-i", "3", "--fit", self.image, *report)
+        self.assertIn("skipped, since", again.stderr)
+        self.assertNotIn("skipped", t.run("-l", "--fit", self.image, *report).stderr)
+
     def test_round_beam(self):
         self.assertEqual(
             t.run(self.image, "--beam", "10").stdout, t.run(self.image, "--beam", "10,10,0").stdout

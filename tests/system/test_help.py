@@ -28,7 +28,9 @@ def shown(*arguments, **options):
 def options_of_table():
     """The names in options.inc."""
     with open(OPTIONS_INC) as stream:
-        return re.findall(r'(?m)^(?:SEARCH|MACHINE|COMMAND)_OPTION\("([a-z-]+)"', stream.read())
+        return re.findall(
+            r'(?m)^(?:SEARCH|MACHINE|MACRO|COMMAND)_OPTION\("([a-z-]+)"', stream.read()
+        )
 
 
 def sections_of_manual():
@@ -78,7 +80,7 @@ class Help(t.Case):
         self.assertGreaterEqual(len(daily), 12)
         everything = entries(shown("--help"))
         self.assertEqual([entry for entry in daily if entry not in everything], [])
-        for name in ("output", "threshold", "island", "local", "fit", "save", "help"):
+        for name in ("output", "survey", "threshold", "island", "local", "fit", "save", "help"):
             self.assertIn(name, [entry[1] for entry in daily])
         for words in ("--help ", "--help=OPTION", "man srcfind"):
             self.assertIn(words, lines[-1])
@@ -120,7 +122,7 @@ class Help(t.Case):
             self.assertEqual(result.returncode, 0, (command, result.stderr))
         self.assertEqual(
             sorted(os.listdir(self.directory.name)),
-            "c.rms.fits c.vot catalogue.csv catalogues image.fits sources.fits tiles".split(),
+            "c.rms.fits c.vot catalogue.csv catalogues image.fits tiles".split(),
         )
 
     def test_texts_of_options(self):

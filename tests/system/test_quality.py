@@ -118,7 +118,7 @@ class Quality(t.Case):
         found = self.quality(path)
         self.assertAlmostEqual(found["rms_p10"], 1.2, delta=0.25)
         self.assertAlmostEqual(found["rms_p90"], 2.75, delta=0.4)
-        self.assert_note(path, " Jy/beam: --local measures it around each source")
+        self.assert_note(path, " Jy/beam: --survey measures it around each source")
         for options in (["--local"], ["--rms-box", "60"], ["--rms", "2"]):
             self.assertEqual(self.notes(path, *options), [])
             self.assertEqual(self.quality(path, *options)["rms_p90"], found["rms_p90"])
@@ -382,7 +382,7 @@ class Quality(t.Case):
         self.assertEqual(
             [line.split(": ")[1] for line in lines[:-1]], [paths[0]] * 4 + [paths[1]] * 4
         )
-        for line, words in zip(lines[1:4], ("pixels wide", "--blank 0", "--local")):
+        for line, words in zip(lines[1:4], ("pixels wide", "--blank 0", "--survey")):
             self.assertIn(words, line)
 
     @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")

@@ -47,6 +47,7 @@ static void all_options_have_a_round_trip(void **state) {
     static const char *const given[][2] = {{"kappa", "2.5"},
                                            {"threshold", "6.1"},
                                            {"island", "3.3000000000000003"},
+                                           {"island", "3"},
                                            {"background", "zero"},
                                            {"connectivity", "8"},
                                            {"min-pixels", "3"},
@@ -78,6 +79,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"seed", "17"},
                                            {"inject", "deep/c.fits"},
                                            {"deblend", "yes"},
+                                           {"survey", "yes"},
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},
                                            {"group", "0"},
@@ -93,6 +95,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"at-fixed", "yes"},
                                            {"at-positive", "yes"},
                                            {"at-search", "yes"},
+                                           {"sort", "snr"},
                                            {"mask-dilate", "3"},
                                            {"mask-fill", "yes"},
                                            {"patches", "island"},
@@ -114,6 +117,27 @@ static void all_options_have_a_round_trip(void **state) {
         assert_option(copy, name, value);
     }
     srcfind_options_destroy(copy);
+    srcfind_options_destroy(options);
+}
+
+/* --survey sets three options, but for an island that was given; what is set after it holds. */
+static void survey_stands_for_three_options(void **state) {
+    struct srcfind_options *options = options_with("survey", "no", NULL);
+    (void)state;
+    assert_option(options, "local", "");
+    srcfind_options_set(options, "survey", NULL);
+    assert_option(options, "local", "yes");
+    assert_option(options, "island", "3");
+    assert_option(options, "fit", "yes");
+    assert_option(options, "survey", "yes");
+    srcfind_options_set(options, "local", "no");
+    assert_option(options, "local", "");
+    assert_option(options, "survey", "");
+    srcfind_options_destroy(options);
+    options = options_with("island", "4", "survey", "yes", NULL);
+    assert_option(options, "island", "4");
+    assert_option(options, "fit", "yes");
+    assert_int_equal(srcfind_options_set(options, "survey", "maybe"), SRCFIND_ERROR_OPTIONS);
     srcfind_options_destroy(options);
 }
 
@@ -252,12 +276,14 @@ static const char *values_of(const char *wanted) {
         const char *type, *values;
     } options[] = {
 #define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help, groups)
+#define MACRO_OPTION(name, letter, argument, type, member, initial, values, help, groups)
 #define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help, groups)
 #define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help, groups)        \
     {#type, values},
 #include "options/options.inc"
 #undef SEARCH_OPTION
 #undef MACHINE_OPTION
+#undef MACRO_OPTION
 #undef COMMAND_OPTION
     };
     size_t i = 0;
@@ -1288,6 +1314,7 @@ static void finders_in_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_options_have_a_round_trip),
+        cmocka_unit_test(survey_stands_for_three_options),
         cmocka_unit_test(defaults),
         cmocka_unit_test(values_and_their_buffers),
         cmocka_unit_test(wrong_options),
