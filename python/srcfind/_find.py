@@ -69,6 +69,7 @@ def find(
     spectral_index: Number | None = None,
     mask_dilate: Whole | None = None,
     mask_fill: Flag | None = None,
+    sort: Literal["flux", "snr", "ra", "dec"] | None = None,
     device: str | Whole | None = None,
     device_memory: Whole | None = None,
     # End of the options.
@@ -262,6 +263,10 @@ def find(
     mask_fill : bool, default: False
         Fill the holes of the map mask of `catalogue.map`, after `mask_dilate`: the pixels that
         the mask encloses, where pixels are neighbours along edges.
+    sort : {'flux', 'snr', 'ra', 'dec'}, optional
+        The order of the rows of catalogues: "flux" (Total_flux) or "snr", the largest one first;
+        "ra" or "dec", the smallest one first (galactic and other longitudes and latitudes, too).
+        Rows without this number are the last.
     device : int or str, default: 'auto'
         Search on this device: "auto", "cpu", the number of a CUDA device, or "all". With "all",
         different images are searched on different CUDA devices.

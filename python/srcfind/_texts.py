@@ -253,6 +253,14 @@ mask_fill : bool, default: False
     fill the holes of the saved mask
         Fill the holes of the map mask of `catalogue.map`, after `mask_dilate`: the pixels that
         the mask encloses, where pixels are neighbours along edges.
+sort : {'flux', 'snr', 'ra', 'dec'}, optional
+    rows by falling flux or S/N, rising RA or DEC
+        The order of the rows of catalogues: "flux" (Total_flux) or "snr", the largest one first;
+        "ra" or "dec", the smallest one first (galactic and other longitudes and latitudes, too).
+        Rows without this number are the last. Without `sort` rows are in the order of their
+        islands. Numbers of sources (Source_id) stay those of this order, as in the maps islands
+        and sources and in the tables beside the catalogue, which are not sorted; nor are sky
+        models. With the command's --merge, the merged catalogue is sorted as a whole.
 device : int or str, default: 'auto'
     auto, cpu, all, or the number of a GPU
         Search on this device: "auto", "cpu", the number of a CUDA device, or "all" (default
