@@ -23,6 +23,7 @@
 #include "api/finder.h"
 #include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/help_manual.h"
 #include "cli/messages.h"
 #include "cli/near_options.h"
 #include "common/near_word.h"
@@ -342,14 +343,20 @@ static const struct entry *entry_named(const char *name) {
     return n == 1 ? found : NULL;
 }
 
-/* Reads --help=OPTION, or --help and the word behind it: an OPTION, too, unless it names a file. */
+/* Reads --help=OPTION, or --help and the word behind it: an OPTION, too, unless it names a file. A
+ * section of the manual stands before a part of the name of an option. */
 static bool read_help_option(const char *word, struct cli *cli) {
     const char *name = word + strspn(word, "-");
     const struct entry *entry = entry_named(name);
-    if (!entry)
+    const int section = help_manual_section(name);
+    const bool is_whole = entry && strcmp(entry->name, name) == 0;
+    if (!entry && section < 0)
         return !*name || (!optarg && access(word, F_OK) == 0) ||
                complain_of_name(name, strlen(name));
-    cli->help = (struct help){HELP_OPTION, (int)(entry - entries)};
+    if (section >= 0 && !is_whole)
+        cli->help = (struct help){.topic = HELP_SECTION, .section = section};
+    else
+        cli->help = (struct help){.topic = HELP_OPTION, .option = (int)(entry - entries)};
     optind += !optarg;
     return true;
 }

@@ -18,7 +18,7 @@ FAKE = os.environ.get("FAKE_CUDA", "")
 def manual_entries():
     """Letter, name, argument and text of each option in the manual."""
     with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
-        options = stream.read().split(".Ss Options")[1].split(".Ss Images")[0]
+        options = stream.read().split(".Sh OPTIONS")[1].split(".Sh IMAGES")[0]
     for item in re.split(r"(?m)^\.It ", options)[1:]:
         head, text = item.split("\n", 1)
         letter, name, rest = re.fullmatch(r"(?:Fl (\w) , )?Fl -([a-z-]+)(.*)", head).groups(

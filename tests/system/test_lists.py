@@ -12,6 +12,7 @@ READ = [
     "scripts/lists",
     "src/options/options.inc",
     "src/options/options.text",
+    "src/options/groups.inc",
     "src/output/columns.inc",
     "src/output/columns.text",
     "src/output/plane_columns.inc",
@@ -20,7 +21,7 @@ READ = [
 SIGNATURES = "python/srcfind/_signatures.py"
 OF_COLUMNS = ("man/srcfind.1", "README.md", "schema/srcfind.schema.json")
 WRITTEN = [*OF_COLUMNS, SIGNATURES]
-OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
+OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:3] + READ[4:6]
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
 
