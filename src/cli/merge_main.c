@@ -145,7 +145,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
             "no catalogue given: try `srcfind-merge out/*.fits -o survey.vot`, or "
             "--help");
     if (a->cli.ends_with_nul && !a->cli.files_from)
-        return messages_usage("--null is of --files-from LIST, which is not given");
+        return messages_usage("--null needs --files-from LIST: add it, or leave the option out");
     return a->output ? EXIT_OK
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
