@@ -574,6 +574,8 @@ struct srcfind_merge_settings {
     double radius;
     bool keep_duplicates; /* rows that another image has better stay, with SRCFIND_FLAG_DUPLICATE */
     int threads;          /* that write; 0: all CPUs that the process may use */
+    const char *sort;     /* order of the rows, as --sort has it: flux, snr, ra, dec; NULL: that of
+                             the catalogues, and in each that of Source_id */
 };
 
 /* Begins a merged catalogue with a copy of the settings. Rows wait in a file without a name in the
@@ -587,9 +589,9 @@ SRCFIND_API enum srcfind_status srcfind_merge_create(const struct srcfind_merge_
 SRCFIND_API void srcfind_merge_destroy(struct srcfind_merge *merge);
 
 /* Adds the rows of a catalogue, which may be destroyed then. The merged catalogue has them in the
- * order of these calls. name is what stands in the column Image; NULL: the path of the image, which
- * pixels in memory do not have. After an error the merge is as before the call: others may be
- * added.
+ * order of these calls, unless the settings have another. name is what stands in the column Image;
+ * NULL: the path of the image, which pixels in memory do not have. After an error the merge is as
+ * before the call: others may be added.
  */
 SRCFIND_API enum srcfind_status srcfind_merge_add(struct srcfind_merge *merge,
                                                   const struct srcfind_catalogue *catalogue,

@@ -5,13 +5,13 @@ import difflib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, lib, listed, text
+from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, in_python, lib, listed, text
 from srcfind._html import html_of
 from srcfind._pixels import MaskedArray, Pixels
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from srcfind._finder import Finder
+    from srcfind._signatures import MapName
 
 _T = TypeVar("_T", bound="DataclassInstance")
 _DTYPES = {
@@ -428,6 +429,10 @@ class Catalogue:
             raise KeyError(f"there is no column {key}{hint}")
         return self.array[key]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What IPython completes behind `catalogue["`."""
+        return [column.name for column in self.columns]
+
     def __contains__(self, name: object) -> bool:
         """Whether there is a column of this name."""
         return name in (self.array.dtype.names or ())
@@ -567,26 +572,26 @@ class Catalogue:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what looks wrong in the image or its sources; each names the option of the
-        command that helps. The search warns with each note."""
-        return tuple(
-            text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
-        )
+        """Notes on what looks wrong in the image or its sources; each names the option that helps.
+        The search warns with each note."""
+        notes = listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i))
+        return tuple(in_python(text(note)) for note in notes)
 
-    def _warn(self) -> None:
-        """Warns with each note. The warning names the line that called the caller of this
-        method."""
+    def _warn(self, depth: int) -> None:
+        """Warns with each note. depth: how many calls lead from the user's line to this method;
+        the warning names that line."""
         for note in self.notes:
             warnings.warn(
                 f"{self.image.path}: {note}" if self.image.path else note,
                 SrcfindWarning,
-                stacklevel=3,
+                stacklevel=depth,
             )
 
     @cached_property
     def run(self) -> Run:
         """How the image was searched."""
-        return _read(Run, lib.srcfind_catalogue_run(self._catalogue))
+        run = _read(Run, lib.srcfind_catalogue_run(self._catalogue))
+        return replace(run, reason=in_python(run.reason))
 
     # --- maps and files ---
 
@@ -601,7 +606,7 @@ class Catalogue:
             )
         return self._finder
 
-    def map(self, name: str) -> NDArray[Any]:
+    def map(self, name: MapName | str) -> NDArray[Any]:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands",
         "sources" (needs deblend or fit), "model" or "residual" (need fit or at_fixed), "injected"
         (needs completeness or inject), or "mask".

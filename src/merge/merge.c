@@ -31,6 +31,7 @@
 #include "merge/cut_rows.h"
 #include "merge/merged_completeness.h"
 #include "merge/merged_gaussians.h"
+#include "merge/merged_order.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
 #include "output/bin_table.h"
@@ -671,11 +672,15 @@ enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
                                                : error_memory(error, MERGING);
     if (status == SRCFIND_OK && (!make_names_differ(m) || !merged_rows_make(&rows)))
         status = error_memory(error, MERGING);
+    if (status == SRCFIND_OK && m->options.sort != SORT_NOT_GIVEN &&
+        !merged_order_make(&rows, m->options.sort))
+        status = spool_error(m, error);
     if (status == SRCFIND_OK)
         status = write_rows(m, &rows, threads, error);
     if (status == SRCFIND_OK)
         count(m, &rows, &bits, counts);
     free(rows.marks);
+    free(rows.order);
     free(bits.duplicates);
     free(bits.artefacts);
     return status;

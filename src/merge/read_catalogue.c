@@ -23,6 +23,7 @@
 #include "input/read_table.h"
 #include "input/tables/text_file.h"
 #include "input/usable_beam.h"
+#include "merge/numbered_rows.h"
 #include "merge/read_injections.h"
 #include "output/columns.h"
 
@@ -221,6 +222,7 @@ struct rows_to_spool {
     int64_t at, n; /* their offset in the spool, and their number */
     int64_t n_negative;
     bool has_begun, has_lon;
+    bool is_sorted;              /* rows are in another order than that of their numbers */
     struct srcfind_source *rows; /* ROWS_AT_ONCE of them */
     struct sources_of *of;       /* for rows of Gaussians; else NULL */
 };
@@ -283,6 +285,7 @@ static enum srcfind_status other_gaussians(const char *path, struct error *error
 static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
     for (int64_t i = 0; i < n; i++) {
         r->has_lon = r->has_lon || isfinite(r->rows[i].lon);
+        r->is_sorted = r->is_sorted || r->rows[i].id != r->n + i + 1;
         r->n_negative += (r->rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
         if (r->of && !goes_with(r->of, &r->rows[i]))
             return other_gaussians(r->path, error);
@@ -364,6 +367,8 @@ enum srcfind_status read_catalogue(struct spool *spool, const char *path,
     enum srcfind_status status = read_rows(&rows, &table, error);
     read->result.sources.n = rows.n;
     read->result.sources.n_negative = rows.n_negative;
+    if (status == SRCFIND_OK && rows.is_sorted && !numbered_rows_order(spool, &rows.at, rows.n))
+        status = spool_error(path, error);
     read->kept.at = rows.at;
     if (status == SRCFIND_OK && !rows.has_lon)
         forget_coordinates(image);

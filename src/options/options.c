@@ -579,6 +579,7 @@ void options_default(struct options *options) {
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,
                                 .patches = PATCHES_NOT_GIVEN,
+                                .sort = SORT_NOT_GIVEN,
                                 .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].type == PATH)
@@ -698,6 +699,16 @@ enum srcfind_status options_add(struct options *options, const char *name, const
     return e && e->type == PATHS && value
                ? path_list_add(member_of(e, options), name, value, true, error)
                : options_set(options, name, value, error);
+}
+
+enum srcfind_status options_read_sort(const char *text, int *sort, struct error *error) {
+    struct options options;
+    options_default(&options);
+    const enum srcfind_status status =
+        text ? options_set(&options, "sort", text, error) : SRCFIND_OK;
+    *sort = options.sort;
+    options_clear(&options);
+    return status;
 }
 
 bool options_deblend(const struct options *options) {

@@ -1537,7 +1537,7 @@ class Merge(t.Case):
                 [catalogue, "--radius", "3,25", "-o", "a.csv"],
                 "up to 648000: write a point for the comma",
             ),
-            ([catalogue, "--sort", "-o", "a.csv"], "no option --sort"),
+            ([catalogue, "--order", "-o", "a.csv"], "no option --order"),
         ):
             with self.subTest(arguments):
                 result = merge(*arguments, cwd=self.directory.name)

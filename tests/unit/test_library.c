@@ -95,6 +95,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"at-fixed", "yes"},
                                            {"at-positive", "yes"},
                                            {"at-search", "yes"},
+                                           {"sort", "snr"},
                                            {"mask-dilate", "3"},
                                            {"mask-fill", "yes"},
                                            {"patches", "island"},

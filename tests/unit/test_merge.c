@@ -190,6 +190,7 @@ static void wrong_settings(void **state) {
         {{.path = "a.csv", .radius = (double)NAN}, SRCFIND_ERROR_OPTIONS, "radius: "},
         {{.path = "a.csv", .radius = 648001}, SRCFIND_ERROR_OPTIONS, "radius: "},
         {{.path = "a.csv", .threads = -1}, SRCFIND_ERROR_OPTIONS, "threads: "},
+        {{.path = "a.csv", .sort = "size"}, SRCFIND_ERROR_OPTIONS, "sort: "},
         {{.path = "/no/such/a.csv"}, SRCFIND_ERROR_OUTPUT, "/no/such/a.csv: "},
     };
     struct srcfind_catalogue *a = find(0, 1);
