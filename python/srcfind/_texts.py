@@ -5,7 +5,7 @@ A line for the name, the type, the unit and the default of an option; a line in 
 
 TEXTS = """\
 survey : bool, default: False
-    what surveys want: local=True island=3 fit=True
+    for surveys: local=True island=3 fit=True
         Short for `local=True`, `island=3`, `fit=True`, which suit most images of surveys. A value
         of `island` that is given takes precedence; all other options can be added. Without
         `survey=True` there is one noise for the image, and islands end at the threshold.
@@ -152,7 +152,7 @@ psf : path, optional
         Points have another shape than the beam: the shape in `psf`, or the shape of the image's
         own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in the manual.
 flux_error : float [percent], optional
-    add so much of each flux to its error
+    add this share of each flux to its error
         Add `flux_error` of each flux to its error, in quadrature: errors of calibration and of
         the primary beam cannot be measured in the image. This changes E_Isl_Total_flux,
         E_Total_flux, E_Peak_flux and E_Spec_Indx, also with `at` and in tables of `measure_in`.
@@ -194,7 +194,7 @@ at_all : bool, default: False
         With `at`: write a row also for entries outside of the image, with empty cells and flag
         512.
 at_fixed : bool, default: False
-    with at: fluxes are the catalogue's: no fit
+    with at: use the catalogue's fluxes, no fit
         With `at`: use the fluxes of the catalogue, and fit nothing, also with `fit=True`.
         `catalogue.map("model")` and `catalogue.map("residual")` then writes the catalogue as a
         model image, and the image minus this model; see "FORCED PHOTOMETRY" in the manual.
@@ -218,11 +218,11 @@ mask : path or array, optional
         is a FITS image, ignore the pixels where it is 0 or blank, as if they were blank in the
         searched image. See "User maps" in the manual.
 mask_noise : bool, default: False
-    the noise, too, is only of regions of mask
+    with mask: measure noise in the regions only
         With regions of `mask`: the noise, too, is measured only from the pixels in the regions.
         All other pixels count as blank in every respect, as with a FITS mask.
 regions_as : {'search', 'mask'}, default: 'search'
-    what regions of mask change
+    what the regions of mask do
         What the regions of `mask` do. With "search", only the pixels in the regions are searched
         (default search). With "mask", the whole image is searched, and the regions change the
         saved mask (`catalogue.map("mask")`) after it was widened and filled, line by line:
@@ -246,7 +246,7 @@ patches : {'none', 'source', 'island'}, default: 'none'
         for each "island", or "none" (default none). Only for the formats skymodel and sagecal;
         see "SKY MODELS" in the manual.
 spectral_index : float, default: -0.8
-    sky model: index where none is measured
+    default spectral index in sky models
         The spectral index of sources in a sky model for which `measure_in` has measured none
         (default -0.8). Only for the formats skymodel and sagecal.
 mask_dilate : int [pixels], default: 0

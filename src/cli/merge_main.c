@@ -39,7 +39,7 @@ static const char HELP[] =
     "\n"
     "  -o, --output FILE        the merged catalogue: csv, json, vot, fits, ecsv\n"
     "      --radius ARCSEC      rows nearer than this are one source [half a beam]\n"
-    "      --merge-duplicates drop|keep  rows that another image has better [drop]\n"
+    "      --merge-duplicates drop|keep  duplicate rows of a source [drop]\n"
     "      --sort flux|snr|ra|dec  rows by falling flux or S/N, rising RA or DEC\n"
     "      --files-from LIST    catalogues in a list, one a line (-: standard input)\n"
     "  -0, --null               paths in the list end with NUL characters\n"
