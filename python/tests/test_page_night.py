@@ -631,7 +631,7 @@ def test_the_map(tmp_path, browser):
     browser.execute_script("document.querySelector('#tile-33').focus()")
     browser.switch_to.active_element.send_keys(Keys.ARROW_LEFT)  # east is at the left
     assert texts(browser, ".chosen-tile")[0].startswith(
-        "t034.fits: done, %s sources, rms 0.001 Jy/beam" % rows[34]["sources"]
+        "t034.fits: done, %s sources, rms 1 mJy/beam" % rows[34]["sources"]
     )
     browser.switch_to.active_element.send_keys(Keys.ARROW_UP)
     assert texts(browser, ".chosen-tile")[0].startswith("t044.fits: ")

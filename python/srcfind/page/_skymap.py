@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from srcfind.page._match import tangents, vectors
-from srcfind.page._plots import number_text
+from srcfind.page._numbers import number_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,13 +109,15 @@ def _grid(projection: _Projection, corners: Array) -> tuple[str, str]:
     """The lines, and their labels at the left and below."""
     west, east, low, high = _span(corners)
     lines, labels = [], []
+    heights: list[float] = []  # of the labels at the left
     for lat in _ticks(low, high):
         points = projection.pixels(
             np.column_stack([np.linspace(west, east, _ALONG), np.full(_ALONG, lat)])
         )
         lines.append(_path(points))
         at = _crossing(points, 0, 0, projection.height)
-        if at is not None:
+        if at is not None and all(abs(at - other) > 16 for other in heights):
+            heights.append(at)
             labels.append(
                 f'<text class="tick" x="{_LEFT - 6}" y="{_TOP + at + 4:.1f}" text-anchor="end">{number_text(lat)}°</text>'
             )

@@ -4,9 +4,9 @@
  *    This is the one read of the image.
  * 2. Background and rms of the result give grey levels, by asinh (stretch.c). Map and bar are
  *    written to the pixels of the sheet directly, a small map enlarged by whole pixels.
- * 3. cairo draws on these pixels: an ellipse for each source (marks.c), the beam, numbers where
- *    there is room (numbers.c), ticks and their labels along two edges (ticks.c), titles and
- *    legend.
+ * 3. cairo draws on these pixels: an ellipse for each source (marks.c), the beam, the scale bar
+ *    (angle_bar.c), numbers where there is room (numbers.c), ticks and their labels along two edges
+ *    (ticks.c) and beside the bar of grey levels (bar_ticks.c), titles and legend.
  * 4. The sheet is compressed and written (png.c).
  *
  * The bytes do not depend on the number of threads. The sheet is at most 2000 x 2000 pixels of 4
@@ -22,6 +22,8 @@
 #include "common/path.h"
 #include "common/utf8.h"
 #include "measure/jacobian.h"
+#include "output/picture/angle_bar.h"
+#include "output/picture/bar_ticks.h"
 #include "output/picture/block_means.h"
 #include "output/picture/canvas.h"
 #include "output/picture/legend.h"
@@ -294,21 +296,22 @@ static void copy_utf8(const char *text, char *copy, size_t size) {
     copy[n] = '\0';
 }
 
-/* Draws the frame of the bar, values in the unit of the image, and this unit below. */
+/* Draws the frame of the bar, round values beside it, and their unit below. */
 static void draw_bar(const struct sheet *s) {
-    enum { STEPS = 8 };
     const struct canvas *v = &s->canvas;
     const double left = bar_left(v), height = bar_height(v);
-    char label[STRETCH_LABEL], unit[2 * SRCFIND_TEXT];
+    const double gap = fmax(height / 12, 3 * FONT) / height;
+    struct bar_ticks ticks;
+    char unit[BAR_UNIT];
+    bar_ticks_find(&ticks, &s->stretch, s->result->image.unit, gap);
     v->cairo->cairo_rectangle(v->sheet, left - 0.5, v->top - 0.5, BAR_WIDTH + 1, height + 1);
     v->cairo->cairo_stroke(v->sheet);
-    for (int i = 0; i <= STEPS; i++) {
-        const double level = i / (double)STEPS, y = v->top + height * (1 - level);
+    for (int i = 0; i < ticks.n; i++) {
+        const double y = v->top + height * (1 - ticks.ticks[i].level);
         draw_line(v, left + BAR_WIDTH, y, left + BAR_WIDTH + TICK, y);
-        stretch_label(&s->stretch, level, label);
-        draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, label);
+        draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, ticks.ticks[i].label);
     }
-    copy_utf8(s->result->image.unit, unit, sizeof unit);
+    copy_utf8(ticks.unit, unit, sizeof unit);
     draw_text(v, fmin(left, s->width - GAP - text_width(v, unit)),
               v->top + height + TICK + 2 * (GAP + FONT), unit);
 }
@@ -320,14 +323,10 @@ static double title_baseline(const struct canvas *v, int line) {
 
 /* Writes what the ellipses show, in a smaller font if the sheet is narrow. */
 static void draw_legend(const struct sheet *s) {
-    enum { LEAST_FONT = 6 };
     const struct canvas *v = &s->canvas;
-    const double room = s->width - v->left - GAP;
-    char text[LEGEND_TEXT];
-    legend_text(s->kinds, text);
-    for (int size = FONT - 1; text_width(v, text) > room && size >= LEAST_FONT; size--)
-        v->cairo->cairo_set_font_size(v->sheet, size); /* widths do not scale with it */
-    draw_text(v, v->left, title_baseline(v, 0), text);
+    struct legend legend;
+    legend_make(&legend, s->kinds, &s->result->options.scales);
+    legend_draw(&legend, v, v->left, title_baseline(v, 0), s->width - v->left - GAP, FONT);
     v->cairo->cairo_set_font_size(v->sheet, FONT);
 }
 
@@ -360,12 +359,17 @@ static enum srcfind_status draw_made_marks(struct sheet *s, struct marks *marks,
                                            struct error *error) {
     const struct canvas *v = &s->canvas;
     struct beam_mark beam;
+    struct angle_bar bar;
     enum srcfind_status status = marks_make_beam(&beam, marks, v, s->wcs, &s->result->image, error);
+    if (status == SRCFIND_OK)
+        status = angle_bar_make(&bar, marks, &beam, v, s->wcs, error);
     if (status != SRCFIND_OK)
         return status;
     marks_draw(marks, v);
     marks_draw_beam(&beam, v);
-    status = numbers_draw(marks, &beam, v, error);
+    angle_bar_draw(&bar, v);
+    const struct box taken[] = {beam.box, bar.box};
+    status = numbers_draw(marks, taken, v, error);
     for (int64_t i = 0; i < marks->n; i++)
         s->kinds |= marks->marks[i].kinds;
     return status;

@@ -1,5 +1,5 @@
 /* A picture of an image with its sources: grey levels of the pixels, an ellipse around each source,
- * the beam, a scale bar of the grey levels, and ticks of the coordinates. */
+ * the beam, a scale bar, a bar of the grey levels, and ticks of the coordinates. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
