@@ -4,9 +4,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from srcfind._library import ffi as ffi, lib as lib  # other modules import these names from here
+from srcfind._spelling import TABLES, Spelled, Spelling
 
 
 class Error(Exception):
@@ -34,7 +36,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class SrcfindWarning(UserWarning):
-    """Something looks wrong in an image; the text names the option of the command that helps."""
+    """Something looks wrong in an image; the text names the option that helps."""
 
 
 _ERRORS: dict[int, type[BaseException]] = {
@@ -54,7 +56,7 @@ def check(status: int, message: Any, named: Callable[[str], str] = str) -> None:
     """Raises the exception of a status, unless the status is SRCFIND_OK. named() changes the
     message, a C text."""
     if status != lib.SRCFIND_OK:
-        raise _ERRORS[status](named(text(message)))
+        raise _ERRORS[status](named(in_python(text(message))))
 
 
 def _interrupted(user: Any) -> bool:
@@ -93,6 +95,28 @@ def call_with_signals(function: Callable[..., int], finder: Any, *arguments: Any
 def text(chars: Any) -> str:
     """A text of the library; "" for NULL."""
     return os.fsdecode(ffi.string(chars)) if chars else ""
+
+
+def _text_or_none(chars: Any) -> str | None:
+    return text(chars) if chars else None
+
+
+@lru_cache(maxsize=None)
+def _spelling() -> Spelling:
+    """Made for the first message."""
+    options = [
+        Spelled(text(each.name), _text_or_none(each.argument), _text_or_none(each.values))
+        for each in listed(lib.srcfind_option)
+    ]
+    maps = "|".join([text(name) for name in listed(lib.srcfind_map)] + list(TABLES))
+    formats = "|".join(text(each.name) for each in listed(lib.srcfind_format))
+    saved = [Spelled("save", "NAMES", maps), Spelled("format", "NAME", formats)]
+    return Spelling([*options, *saved])
+
+
+def in_python(message: str) -> str:
+    """A message of the library, with the options as Python has them."""
+    return _spelling()(message)
 
 
 def chars(value: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:

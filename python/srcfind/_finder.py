@@ -4,41 +4,223 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from srcfind._calls import call_with_signals, chars, check, ffi, lib
 from srcfind._catalogue import Catalogue
 from srcfind._files import TemporaryFiles, shown
-from srcfind._options import make_options, shaping_options
+from srcfind._options import given_options, make_options, shaping_options, with_known_names
 from srcfind._pixels import pixels_of
 from srcfind._quantities import in_map_unit, is_of_map
-from srcfind._signatures import Options
+from srcfind._signatures import Flag, Map, Number, Path, Positions, Whole
 
 if TYPE_CHECKING:
     from astropy.io.fits import Header
     from astropy.wcs import WCS
-    from typing_extensions import Unpack  # which type checkers know without the package
 
 
 class Finder:
     """Finds sources with one set of options; it keeps its threads, and a CUDA device, from one
     image to the next.
 
-    The options are the command's long options (`man srcfind`), with `_` for `-`: `threshold=6`,
+    The options are those of the command (`man srcfind`), with `_` for `-`: `threshold=6`,
     `local=True`, `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`,
-    `device="cpu"`, `threads=2`. None stands for the default. beam, and rms, background and blank,
-    which are in the unit of the map, may also be Quantities of astropy: `rms=0.2 * u.mJy / u.beam`.
+    `device="cpu"`. None stands for the default. Those of every day come first; all others are under
+    Other Parameters. `srcfind.options()["local"]` has the whole text of one.
 
-    mask, rms_map, background_map, detect_on, detect_rms_map and detect_background_map also take a
-    NumPy array of the image's shape, NaN or masked where it is blank. In a mask, 0 or False is a
-    pixel that is blank, as in a mask in a file; NumPy's own masks, and those of CCDData, mean the
-    opposite: `mask=~masked.mask`. at also takes a Catalogue, an astropy Table or QTable or a
-    DataFrame of pandas with the columns that it reads from files (angles are converted to degrees, a
-    column may be a SkyCoord), a SkyCoord, and pairs of degrees in the frame of the image: a tuple, a
-    list of tuples, or an array of the shape (n, 2). All of these are written to temporary files when
-    the finder is made, and the files are removed with the finder and its catalogues, whose maps need them again. `options` have names
-    in place of the files' paths ("mask"); files that a catalogue writes have the paths.
+    Parameters
+    ----------
+    survey : bool, default: False
+        Short for `local=True`, `island=3`, `fit=True`, which suit most images of surveys. A value
+        of `island` that is given takes precedence; all other options can be added. Without
+        `survey=True` there is one noise for the image, and islands end at the threshold.
+    local : bool, default: False
+        Measure background and rms from place to place; see "Local noise" in the manual.
+    island : float [rms], default: as threshold
+        The island of a source contains the connected pixels with value - background > `island` x
+        rms. `island` must not be larger than the value of `threshold`.
+    fit : bool, default: False
+        The same as `deblend=True`, and then fit an elliptical Gaussian to each source; see
+        "COMPONENTS" in the manual. The catalogue also has the errors of the sizes, and
+        deconvolved sizes. A source that cannot be fitted keeps its moments, and has flag 64.
+    threshold : float [rms], default: 5
+        A source has at least one pixel with value - background > `threshold` x rms.
+    beam : float or (MAJ, MIN, PA) [arcsec, arcsec, degrees], default: the header's
+        Use this restoring beam instead of the beam in the header: FWHM of the major and the minor
+        axis in arcsec, and position angle in degrees. MAJ alone means a circular beam.
+    plane : int, tuple of int, or str, default: 1
+        Search these planes. For each axis from 3 on, give a number, counted from 1, a range A-B,
+        or "all" (default 1, also for axes that are not given). "all" alone means every plane of
+        the file, on all axes.
+    threads : int, default: all that the process may use
+        The number of CPU threads, 1 to 4096 (default: one for each CPU that the process may use).
+        These are the CPUs of its affinity (taskset, cpusets), or, if lower, its quota of CPU time
+        (cgroups of containers), rounded up.
+
+    Other Parameters
+    ----------------
+    connectivity : {4, 8}, default: 4
+        With 4, pixels are neighbours if they share an edge. With 8, pixels that share a corner
+        are neighbours too.
+    min_pixels : int [pixels], default: 1
+        Ignore sources with fewer than `min_pixels` pixels.
+    negative : bool, default: False
+        Find also the sources of the negated image: the connected pixels with background - value >
+        N x rms, with the same background and rms. All other options apply to both searches. The
+        negative sources stand behind the positive ones, and have flag 32.
+    completeness : bool or int [sources], default: False (True: 2000)
+        Measure how complete the catalogue is: inject `completeness` point sources into the image,
+        search it again, and count the injected sources that are found. With `scales`,
+        `completeness` sources of each scale above 1 are injected, too.
+    seed : int, default: 1
+        The seed of the random places and fluxes of `completeness`: a whole number from 0 on.
+    inject : path, table or Catalogue, optional
+        The same as `completeness`, but inject the sources of this catalogue, with their
+        positions, fluxes and shapes, instead of random ones. The positions should be free of
+        sources of the image: a real source there would be found anyway.
+    scales : bool, float or list of float [FWHM of the beam], default: False (True: 2,4,8 beams)
+        The same as `fit=True`, and find emission wider than the beam, which a search of the image
+        alone treats as background or does not see. `scales` has up to eight different scales,
+        from 1 to 1000 beams.
+    kappa : float [standard deviations], default: 3
+        Measure the noise from pixels within `kappa` standard deviations of the median.
+    background : {'median', 'zero'} or float [unit of the map], default: 'median'
+        The background to subtract: "median", the median of the clipped pixels, "zero", which
+        subtracts nothing, or a number in the map unit.
+    rms : float [unit of the map], default: that of the clip
+        Use this rms, in the map unit, instead of measuring it.
+    rms_box : int or (SIZE, STEP) [pixels], default: 15 beams, SIZE / 3
+        The same as `local=True`, with boxes that are SIZE pixels wide, and nodes every STEP
+        pixels. SIZE is at least 8, and STEP at least 1 and at most SIZE (default: a third of it).
+        If SIZE is larger than the image, there is one box of all pixels.
+    rms_map : path or array, optional
+        Take the rms of each pixel from this image; see "User maps" in the manual.
+    background_map : path or array, optional
+        Take the background of each pixel from this image; see "User maps" in the manual.
+    deblend : bool, default: False
+        Divide islands into sources. A peak is a source of its own if it passes `threshold` and
+        rises at least `contrast` x rms above its saddle. The saddle is the lowest pixel of the
+        best path to a higher peak.
+    contrast : float [rms], default: 1
+        The same as `deblend=True`, with peaks that rise at least `contrast` x rms above their
+        saddle.
+    group : float or 'island', default: 1
+        The same as `fit=True`, and set how Gaussians of an island are grouped into sources.
+        Consider the sum of the island's Gaussians on the line between the centres of two
+        Gaussians. The two belong to one source if either of these holds:
+    shapes : {'auto', 'free', 'beam'}, default: 'auto'
+        The same as `fit=True`, and choose which Gaussians have the shape of the beam (flag 128).
+        With "auto", Gaussians that the fit cannot distinguish from points have it. With "free",
+        each Gaussian has its own shape, unless there are too few pixels to fit it.
+    psf : path, optional
+        Points have another shape than the beam: the shape in `psf`, or the shape of the image's
+        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in the manual.
+    flux_error : float [percent], optional
+        Add `flux_error` of each flux to its error, in quadrature: errors of calibration and of
+        the primary beam cannot be measured in the image. This changes E_Isl_Total_flux,
+        E_Total_flux, E_Peak_flux and E_Spec_Indx, also with `at` and in tables of `measure_in`.
+    position_error : float [FWHM of the beam], optional
+        Add `position_error` beams (the root of BMAJ x BMIN) to the errors of positions, along
+        both axes, in quadrature, for errors of calibration. Without a beam this has no effect.
+    detect_on : path or array, optional
+        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in the
+        manual.
+    detect_rms_map : path or array, default: its own noise
+        Take the rms of each pixel of the image of `detect_on` from this image; see "User maps" in
+        the manual.
+    detect_background_map : path or array, default: its own
+        Take the background of each pixel of the image of `detect_on` from this image; see "User
+        maps" in the manual.
+    measure_in : path or list of paths, optional
+        Measure the sources in every plane of these images, too: channels, Stokes parameters,
+        epochs. The images have the same pixel grid as the searched image. Implies `fit=True`; see
+        "PLANES OF OTHER IMAGES" in the manual.
+    at : path, table, SkyCoord, Catalogue, or pairs of degrees, optional
+        Do not search, but measure fluxes at the positions of this catalogue (csv or another table
+        of text, ecsv, json, fits or VOTable). In place of a catalogue, positions can be given, as
+        '187.7,12.39' or '12:30:49.4 +12:23:28'. See "FORCED PHOTOMETRY" in the manual.
+    at_all : bool, default: False
+        With `at`: write a row also for entries outside of the image, with empty cells and flag
+        512.
+    at_fixed : bool, default: False
+        With `at`: use the fluxes of the catalogue, and fit nothing, also with `fit=True`.
+        `catalogue.map("model")` and `catalogue.map("residual")` then writes the catalogue as a
+        model image, and the image minus this model; see "FORCED PHOTOMETRY" in the manual.
+    at_positive : bool, default: False
+        With `at`: fit fluxes that are at least 0, by non-negative least squares. This helps if
+        positions are so crowded that the fit exchanges flux between neighbours, and if most
+        positions have flux. Implies `fit=True`.
+    at_search : bool, default: False
+        With `at`: subtract the measured sources, and search the residual image with the same
+        options and with its own noise. Sources that the list lacks follow the rows of the list,
+        with an empty Entry_id and new numbers. Implies `fit=True`.
+    mask : path or array, optional
+        If `mask` has regions of DS9 or CASA, or a MOC, search only the pixels in these regions;
+        the noise is still measured from the whole image. See "REGIONS" in the manual.
+    mask_noise : bool, default: False
+        With regions of `mask`: the noise, too, is measured only from the pixels in the regions.
+        All other pixels count as blank in every respect, as with a FITS mask.
+    regions_as : {'search', 'mask'}, default: 'search'
+        What the regions of `mask` do. With "search", only the pixels in the regions are searched.
+    blank : float [unit of the map], optional
+        Treat pixels of this value as blank; `blank=0` is for mosaics that are padded with zeros.
+        `blank` is rounded like the pixels, and -0 equals 0.
+    hdu : int or str, default: the first with an image
+        Read this HDU, given by its number (0 is the primary HDU) or by its EXTNAME, in upper or
+        lower case. By default srcfind reads the first HDU that holds an image with two or more
+        axes.
+    trim : (X0, X1, Y0, Y1) [pixels], default: all
+        Search only the columns X0 to X1 and the rows Y0 to Y1, counted from 1, as in sections of
+        FITS images; see "A part of an image" in the manual.
+    patches : {'none', 'source', 'island'}, default: 'none'
+        Group the Gaussians of a sky model into patches or clusters: one for each "source", one
+        for each "island", or "none". Only for the formats skymodel and sagecal; see "SKY MODELS"
+        in the manual.
+    spectral_index : float, default: -0.8
+        The spectral index of sources in a sky model for which `measure_in` has measured none.
+        Only for the formats skymodel and sagecal.
+    mask_dilate : int [pixels], default: 0
+        Widen the saved mask (`catalogue.map("mask")`) by `mask_dilate` pixels (a whole number up
+        to 1000, default 0): each pixel of the mask becomes a disc of this radius.
+    mask_fill : bool, default: False
+        Fill the holes of the saved mask (`catalogue.map("mask")`), after `mask_dilate`. A hole is
+        a group of pixels, joined along edges, that the mask encloses.
+    sort : {'flux', 'snr', 'ra', 'dec'}, optional
+        Sort the rows of catalogues by "flux" (Total_flux) or "snr", the largest value first, or
+        by "ra" or "dec", the smallest value first (also by galactic and other longitudes and
+        latitudes). Rows without a value come last.
+    device : int or str, default: 'auto'
+        Search on this device: "auto", "cpu", the number of a CUDA device, or "all". With "all",
+        different images are searched on different CUDA devices.
+    device_memory : int [MiB], default: all that is free
+        Use at most this much memory of a CUDA device, in MiB (default: all free memory). An image
+        that does not fit is streamed through the device in chunks.
+
+    Raises
+    ------
+    OptionError
+        A value is wrong, or options do not go together.
+    DeviceError
+        The device that is named cannot be used.
+    TypeError
+        There is no such option.
+
+    Notes
+    -----
+    `beam`, and `rms`, `background` and `blank`, which are in the unit of the map, may also be
+    Quantities of astropy: `rms=0.2 * u.mJy / u.beam`.
+
+    `mask`, `rms_map`, `background_map`, `detect_on`, `detect_rms_map` and `detect_background_map`
+    also take a NumPy array of the image's shape, NaN or masked where it is blank. In a mask, 0 or
+    False is a pixel that is blank, as in a mask in a file; NumPy's own masks, and those of CCDData,
+    mean the opposite: `mask=~masked.mask`. `at` also takes a Catalogue, an astropy Table or QTable
+    or a DataFrame of pandas with the columns that it reads from files (angles are converted to
+    degrees, a column may be a SkyCoord), a SkyCoord, and pairs of degrees in the frame of the
+    image: a tuple, a list of tuples, or an array of the shape (n, 2). All of these are written to
+    temporary files when the finder is made, and the files are removed with the finder and its
+    catalogues, whose maps need them again. `options` have names in place of the files' paths
+    ("mask"); files that a catalogue writes have the paths.
 
     Ctrl-C ends a search, and so does any exception of the handler of a signal. The finder can be
     used again.
@@ -47,9 +229,8 @@ class Finder:
     finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work
     after a fork.
 
-    Raises TypeError for an unknown option, OptionError for a wrong value, and DeviceError if the
-    named device cannot be used.
-
+    Examples
+    --------
     >>> finder = Finder(threshold=6, device="cpu")
     >>> finder
     Finder(threshold=6, device='cpu')
@@ -57,12 +238,68 @@ class Finder:
     [1, 1]
     """
 
-    def __init__(self, **options: Unpack[Options]) -> None:
-        self._given = options
+    @with_known_names
+    def __init__(
+        self,
+        *,
+        # The options: written by scripts/lists.
+        survey: Flag | None = None,
+        local: Flag | None = None,
+        island: Number | None = None,
+        fit: Flag | None = None,
+        threshold: Number | None = None,
+        beam: Number | Sequence[Number] | str | None = None,
+        plane: Whole | Sequence[Whole] | str | None = None,
+        threads: Whole | None = None,
+        connectivity: Literal[4, 8, "4", "8"] | None = None,
+        min_pixels: Whole | None = None,
+        negative: Flag | None = None,
+        completeness: Flag | Whole | None = None,
+        seed: Whole | None = None,
+        inject: Positions | None = None,
+        scales: Flag | Number | Sequence[Number] | str | None = None,
+        kappa: Number | None = None,
+        background: Literal["median", "zero"] | Number | None = None,
+        rms: Number | None = None,
+        rms_box: Whole | Sequence[Whole] | str | None = None,
+        rms_map: Map | None = None,
+        background_map: Map | None = None,
+        deblend: Flag | None = None,
+        contrast: Number | None = None,
+        group: Literal["island"] | Number | None = None,
+        shapes: Literal["auto", "free", "beam"] | None = None,
+        psf: Path | None = None,
+        flux_error: Number | None = None,
+        position_error: Number | None = None,
+        detect_on: Map | None = None,
+        detect_rms_map: Map | None = None,
+        detect_background_map: Map | None = None,
+        measure_in: Path | Sequence[Path] | None = None,
+        at: Positions | None = None,
+        at_all: Flag | None = None,
+        at_fixed: Flag | None = None,
+        at_positive: Flag | None = None,
+        at_search: Flag | None = None,
+        mask: Map | None = None,
+        mask_noise: Flag | None = None,
+        regions_as: Literal["search", "mask"] | None = None,
+        blank: Number | None = None,
+        hdu: str | Whole | None = None,
+        trim: Sequence[Whole] | str | None = None,
+        patches: Literal["none", "source", "island"] | None = None,
+        spectral_index: Number | None = None,
+        mask_dilate: Whole | None = None,
+        mask_fill: Flag | None = None,
+        sort: Literal["flux", "snr", "ra", "dec"] | None = None,
+        device: str | Whole | None = None,
+        device_memory: Whole | None = None,
+        # End of the options.
+    ) -> None:
+        given = self._given = given_options(locals())
         self._files = TemporaryFiles()
         #: Quantities in the unit of the map, which each image has
-        self._of_maps = {name: v for name, v in options.items() if is_of_map(name, v)}
-        known = {name: v for name, v in options.items() if name not in self._of_maps}
+        self._of_maps = {name: v for name, v in given.items() if is_of_map(name, v)}
+        known = {name: v for name, v in given.items() if name not in self._of_maps}
         self._options = make_options(known, self._files)
         #: The options that shape a catalogue, with the texts of their values; without those not
         #: set.
@@ -84,7 +321,7 @@ class Finder:
     ) -> Catalogue:
         """Finds the sources of an image; see `srcfind.find`."""
         catalogue = self._search(image, header, wcs)
-        catalogue._warn()
+        catalogue._warn(3)
         return catalogue
 
     def _search(self, image: Any, header: Header | str | None, wcs: WCS | None) -> Catalogue:
@@ -117,8 +354,7 @@ class Finder:
         if device is None or self._given.get("device") is not None:
             return self
         if device not in self._on_devices:
-            given: Options = {**self._given, "device": device}
-            self._on_devices[device] = Finder(**given)
+            self._on_devices[device] = Finder(**{**self._given, "device": device})
         return self._on_devices[device]
 
     def _for_unit_of(self, image: Any, header: Header | str | None) -> Finder:
@@ -129,8 +365,7 @@ class Finder:
             for name, value in self._of_maps.items()
         }
         if self._in_unit is None or self._in_unit[0] != numbers:
-            given: Options = {**self._given, **numbers}  # type: ignore[typeddict-item]
-            self._in_unit = numbers, Finder(**given)
+            self._in_unit = numbers, Finder(**{**self._given, **numbers})
         return self._in_unit[1]
 
     def _create(self) -> Any:

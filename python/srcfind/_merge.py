@@ -32,12 +32,14 @@ def merge(
     *,
     radius: float | None = None,
     duplicates: str = "drop",
+    sort: str | None = None,
     threads: int | None = None,
 ) -> Merged:
     """Merges the catalogues of images into one file. A source of several images has one row.
 
     catalogues has catalogues of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv,
-    json or fits; rows keep their order. The column Image has the keys of a dict. Without a dict, it
+    json or fits. Rows are in the order of the catalogues, and then of Source_id; sort="flux" or "snr"
+    orders all rows by falling flux or S/N, "ra" or "dec" by rising RA or DEC. The column Image has the keys of a dict. Without a dict, it
     has the path of the image; the path of the catalogue's file if two images have the same path, or
     if the file does not have it. Catalogues of arrays need a dict.
 
@@ -67,6 +69,7 @@ def merge(
             f"radius: {radius!r} is not a number of arcseconds above 0; None stands for half of the beam"
         )
     path = ffi.new("char[]", chars(output))
+    order = ffi.NULL if sort is None else ffi.new("char[]", chars(sort))
     settings = ffi.new(
         "struct srcfind_merge_settings *",
         {
@@ -75,6 +78,7 @@ def merge(
             "radius": radius or 0,
             "keep_duplicates": duplicates == "keep",
             "threads": threads or 0,
+            "sort": order,
         },
     )
     place = ffi.new("struct srcfind_merge **")

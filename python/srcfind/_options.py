@@ -2,16 +2,20 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import numbers
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
 from srcfind._files import TemporaryFiles
 from srcfind._quantities import plain
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # By their names in Python: rms_box for rms-box.
 _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
@@ -23,7 +27,8 @@ _ELSEWHERE = {
     "gpu": "device=0",
     "output": "Catalogue.write",
     "format": "Catalogue.write",
-    "save": "Catalogue.map",
+    "columns": "Catalogue.write",
+    "save": "Catalogue.map and Catalogue.picture",
 }
 
 
@@ -55,30 +60,41 @@ def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLik
     )
 
 
-def _check_names(names: Iterable[str]) -> None:
-    for name in names:
-        if name in _ELSEWHERE:
-            raise TypeError(f"there is no option {name} in Python: see {_ELSEWHERE[name]}")
-        if name not in _KNOWN:
-            near = difflib.get_close_matches(name, _KNOWN, 3, 0.5) or _KNOWN
-            raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
+def with_known_names(function: _F) -> _F:
+    """A function whose TypeError of an unknown option names the option that is meant. Python's own
+    has only the wrong name."""
+    names = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        for name in options:
+            if name in _ELSEWHERE:
+                raise TypeError(f"there is no option {name} in Python: see {_ELSEWHERE[name]}")
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 3, 0.5) or _KNOWN
+                raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
+        return function(*arguments, **options)
+
+    return cast(_F, call)
+
+
+def given_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The options among the arguments of a function, without those that are None."""
+    return {n: value for n, value in arguments.items() if n in _KNOWN and value is not None}
 
 
 def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
-    """Makes the options of the library. None stands for the default of an option. Arrays and tables
-    are written to `files`. Raises TypeError for an unknown name or a wrong type, and OptionError
-    for a wrong value.
+    """Makes the options of the library. Arrays and tables
+    are written to `files`. Raises TypeError for a wrong type, and OptionError for a wrong value.
     """
-    _check_names(given)
     options = ffi.gc(lib.srcfind_options_create(), lib.srcfind_options_destroy)
     if not options:
         raise OutOfMemoryError("out of memory while making options")
     # survey first: local=False undoes a part of it, wherever it stands.
     for name, value in sorted(given.items(), key=lambda item: item[0] != "survey"):
-        if value is not None:
-            text_of = _value(name, plain(name, files.value(name, value)))
-            status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(text_of))
-            check(status, lib.srcfind_options_message(options))
+        text_of = _value(name, plain(name, files.value(name, value)))
+        status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(text_of))
+        check(status, lib.srcfind_options_message(options))
     return options
 
 

@@ -24,6 +24,12 @@ Map = Union[Path, "np.ndarray[Any, Any]"]
 Pairs = Union[Sequence[Number], Sequence[Sequence[Number]], "np.ndarray[Any, Any]"]
 Positions = Union[Path, Pairs, "Table", "SkyCoord", "Catalogue"]
 
+# The maps: written by scripts/lists.
+MapName = Literal[
+    "rms", "background", "snr", "islands", "sources", "model", "residual", "injected", "mask"
+]
+# End of the maps.
+
 
 class Options(TypedDict, total=False):
     """The options of `find` and `Finder`, to annotate your own functions that pass **options to
@@ -34,15 +40,15 @@ class Options(TypedDict, total=False):
     # The options: written by scripts/lists.
     #: sky model: patches none, source or island [none]
     patches: Literal["none", "source", "island"] | None
-    #: sky model: index where none is measured [-0.8]
+    #: default spectral index in sky models [-0.8]
     spectral_index: Number | None
-    #: what surveys want: --local --island 3 --fit
+    #: for surveys: local=True island=3 fit=True
     survey: Flag | None
     #: clip at median -+ K standard deviations [3]
     kappa: Number | None
     #: a source has a pixel above background + N rms [5]
     threshold: Number | None
-    #: islands extend down to N rms [as --threshold]
+    #: islands extend down to N rms [as threshold]
     island: Number | None
     #: subtract median, zero, or a value [median]
     background: Literal["median", "zero"] | Number | None
@@ -50,7 +56,7 @@ class Options(TypedDict, total=False):
     rms: Number | None
     #: measure background and rms from place to place
     local: Flag | None
-    #: as --local, in boxes [15 beams, SIZE / 3]
+    #: as local=True, in boxes [15 beams, SIZE / 3]
     rms_box: Whole | Sequence[Whole] | str | None
     #: take the rms from this map
     rms_map: Map | None
@@ -58,15 +64,15 @@ class Options(TypedDict, total=False):
     background_map: Map | None
     #: search these regions; ignore 0 in a FITS mask
     mask: Map | None
-    #: the noise, too, is only of regions of --mask
+    #: with mask: measure noise in the regions only
     mask_noise: Flag | None
-    #: what regions of --mask change [search]
+    #: what the regions of mask do [search]
     regions_as: Literal["search", "mask"] | None
     #: find the sources in FILE, measure in the image
     detect_on: Map | None
-    #: with --detect-on: its rms [its own noise]
+    #: with detect_on: its rms [its own noise]
     detect_rms_map: Map | None
-    #: with --detect-on: its background [its own]
+    #: with detect_on: its background [its own]
     detect_background_map: Map | None
     #: measure the sources in these images, too
     measure_in: Path | Sequence[Path] | None
@@ -80,23 +86,23 @@ class Options(TypedDict, total=False):
     negative: Flag | None
     #: inject N sources, and count those found [2000]
     completeness: Flag | Whole | None
-    #: seed of the random sources of --completeness [1]
+    #: seed of the random sources of completeness [1]
     seed: Whole | None
-    #: as --completeness, with the sources of a file
+    #: as completeness, with the sources of a file
     inject: Positions | None
     #: divide islands into sources at saddles
     deblend: Flag | None
-    #: as --deblend, and fit a Gaussian to each source
+    #: as deblend=True, and fit a Gaussian to each source
     fit: Flag | None
-    #: as --deblend: peaks C rms above their saddle [1]
+    #: as deblend=True: peaks C rms above their saddle [1]
     contrast: Number | None
-    #: as --fit: Gaussians this close are a source [1]
+    #: as fit=True: Gaussians this close are a source [1]
     group: Literal["island"] | Number | None
-    #: as --fit: Gaussians of the beam's shape [auto]
+    #: as fit=True: Gaussians of the beam's shape [auto]
     shapes: Literal["auto", "free", "beam"] | None
     #: points have this shape, not the beam's
     psf: Path | None
-    #: add so much of each flux to its error
+    #: add this share of each flux to its error
     flux_error: Number | None
     #: add this part of the beam to errors of positions
     position_error: Number | None
@@ -104,13 +110,13 @@ class Options(TypedDict, total=False):
     scales: Flag | Number | Sequence[Number] | str | None
     #: measure at the positions of this catalogue
     at: Positions | None
-    #: with --at: rows for entries outside, too
+    #: with at: rows for entries outside, too
     at_all: Flag | None
-    #: with --at: fluxes are the catalogue's: no fit
+    #: with at: use the catalogue's fluxes, no fit
     at_fixed: Flag | None
-    #: with --at: as --fit, with fluxes of at least 0
+    #: with at: as fit=True, with fluxes of at least 0
     at_positive: Flag | None
-    #: with --at: as --fit, and find what the list lacks
+    #: with at: as fit=True, and find what the list lacks
     at_search: Flag | None
     #: use this beam: arcsec, arcsec, deg [the header's]
     beam: Number | Sequence[Number] | str | None
@@ -124,6 +130,8 @@ class Options(TypedDict, total=False):
     mask_dilate: Whole | None
     #: fill the holes of the saved mask
     mask_fill: Flag | None
+    #: rows by falling flux or S/N, rising RA or DEC
+    sort: Literal["flux", "snr", "ra", "dec"] | None
     #: auto, cpu, all, or the number of a GPU [auto]
     device: str | Whole | None
     #: use no more memory of a GPU [all that is free]

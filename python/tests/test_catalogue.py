@@ -18,6 +18,7 @@ import sky  # which that finds
 from astropy import units
 from astropy.io import fits
 from astropy.table import QTable
+from srcfind._calls import in_python
 
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 OTHERS = {"negative": True, "rms_box": (40, 13), "island": 3, "blank": 0}
@@ -229,8 +230,8 @@ def test_gaussians(path):
 
 
 def test_notes(path):
-    """They are warnings at the line of the caller, with the texts of the command; a pickle has
-    them, and plain noise has none."""
+    """They are warnings at the line of the caller, with the texts of the command and options as
+    Python has them; a pickle has them, and plain noise has none."""
     image = t.noise(60, 70)
     image[:20] = 0
     beam = t.sky_header(BMAJ=1.5e-3, BMIN=1.5e-3, BUNIT="mjy/beam")
@@ -242,6 +243,7 @@ def test_notes(path):
         fits.PrimaryHDU(pixels, header).writeto(path(name))
         # without the summary
         lines = t.run(path(name), "-o", path("c.csv"), check=True).stderr.splitlines()[1:]
+        lines = [in_python(line) for line in lines]
         for find in (srcfind.find, srcfind.Finder().find):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -255,7 +257,7 @@ def test_notes(path):
         assert pickle.loads(pickle.dumps(found)).notes == found.notes
         assert (len(lines) == 0) == (name == "none.fits"), lines
     with pytest.warns(
-        srcfind.SrcfindWarning, match="^some 33% of the pixels are exactly 0: .* --blank 0"
+        srcfind.SrcfindWarning, match="^some 33% of the pixels are exactly 0: .* `blank=0`"
     ):
         srcfind.find(image)
     assert issubclass(srcfind.SrcfindWarning, UserWarning)
@@ -337,7 +339,7 @@ def test_html(path):
     page = few._repr_html_()
     (facts,), (_, _, *rows) = rows_of(page)
     assert len(rows) == len(few) <= 10 and "<i>" not in page and "<b>" not in page
-    assert "<i>.fits, rms" in facts and "<b>&" in facts and "--blank 0" in facts
+    assert "<i>.fits, rms" in facts and "<b>&" in facts and "`blank=0`" in facts
     assert rows_of(pickle.loads(pickle.dumps(few))._repr_html_()) == rows_of(page)
     assert len(rows_of(srcfind.find(np.arange(20.0).reshape(4, 5))._repr_html_())[1]) == 2
     assert "Gaussian" in few.gaussians._repr_html_()
@@ -403,7 +405,7 @@ def test_wrong_maps(path):
     found = srcfind.find(path("image.fits"))
     with pytest.raises(srcfind.OptionError, match="there is no map signal"):
         found.map("signal")
-    with pytest.raises(srcfind.OptionError, match="residual needs --fit"):
+    with pytest.raises(srcfind.OptionError, match="residual needs `fit=True`"):
         found.map("residual")
     fits.PrimaryHDU(t.noise(61, 70)).writeto(path("image.fits"), overwrite=True)
     with pytest.raises(srcfind.InputError, match="changed"):
@@ -694,7 +696,7 @@ def test_columns_to_write(path, tmp_path):
         with pytest.raises(srcfind.Error, match=message):
             found.write(path(name), columns=columns)
         assert not os.path.exists(path(name))
-    with pytest.raises(srcfind.OptionError, match="columns: DC_Maj needs --fit"):
+    with pytest.raises(srcfind.OptionError, match="columns: DC_Maj needs `fit=True`"):
         srcfind.find(t.noise(60, 70)).write(path("c.csv"), columns="DC_Maj")
     with pytest.raises(
         srcfind.OptionError, match="tables of Gaussians, planes and bins have all of their columns"
@@ -756,7 +758,7 @@ def test_sky_models(path, tmp_path):
             srcfind.find(path("image.fits")),
             "c.skymodel",
             srcfind.OptionError,
-            "skymodel lists Gaussians, and none were fitted: add --fit",
+            "skymodel lists Gaussians, and none were fitted: add `fit=True`",
         ),
         (
             srcfind.find(t.noise(100, 110), fit=True),
@@ -776,7 +778,7 @@ def test_sky_models(path, tmp_path):
     ):
         with pytest.raises(srcfind.OptionError, match=message):
             found.write(path(name), format)
-    with pytest.raises(srcfind.OptionError, match="patches: it is of sky models"):
+    with pytest.raises(srcfind.OptionError, match="patches: it is for sky models"):
         srcfind.find(path("image.fits"), patches="source")
 
 

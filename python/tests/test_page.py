@@ -26,7 +26,7 @@ from astropy.io import fits  # noqa: E402
 from astropy.table import QTable  # noqa: E402
 from PIL import Image  # noqa: E402
 
-from srcfind.page import _figures, _maps, _page, _plots  # noqa: E402
+from srcfind.page import _figures, _maps, _numbers, _page, _plots  # noqa: E402
 from srcfind.page._catalogue import write_catalogue_page  # noqa: E402
 from srcfind.page._command import main  # noqa: E402
 from srcfind.page._read import OtherTable, PageError, number, read_catalogue  # noqa: E402
@@ -190,6 +190,87 @@ def test_texts_of_plots_are_escaped():
     assert "<script" not in svg and "<img" not in svg
 
 
+# --- numbers for reading ---
+
+
+@pytest.mark.parametrize(
+    "value, error, text",
+    [
+        (0.04933, 0.00251, "0.0493 ± 0.0025"),
+        (49.33, 0.0996, "49.33 ± 0.10"),
+        (12345, 234, "12340 ± 230"),
+        (-3.14159, 0.5, "−3.14 ± 0.50"),
+        (5, 99.6, "0 ± 100"),
+        (43.21, 51.96, "43 ± 52"),
+        (1.23456, math.nan, "1.235"),
+        (1.23456, 0, "1.235"),
+        (math.nan, 1, ""),
+        (1e-30, 1e-31, "10⁻³⁰ ± 10⁻³¹"),
+    ],
+)
+def test_values_with_errors(value, error, text):
+    assert _numbers.measured(value, error) == text
+
+
+@pytest.mark.parametrize(
+    "unit, usual, shown, factor",
+    [
+        ("Jy", 0.05, "mJy", 1e-3),
+        ("JY/BEAM", 2e-5, "µJy/beam", 1e-6),
+        ("Jy/beam", 1.0, "Jy/beam", 1),
+        ("mJy/Beam", 4000, "Jy/beam", 1000),
+        ("uJy/beam", 3, "µJy/beam", 1),
+        ("MJy/sr", 20, "MJy/sr", 1),
+        ("Jy/beam", 1e-13, "nJy/beam", 1e-9),
+        ("Jy/beam", math.nan, "Jy/beam", 1),
+        ("MJY/SR", 1e-6, "MJY/SR", 1),  # mega or milli
+        ("K", 1e-6, "K", 1),
+        (HOSTILE, 1e-6, HOSTILE, 1),
+    ],
+)
+def test_units_of_fluxes(unit, usual, shown, factor):
+    scale = _numbers.flux_scale(unit, usual)
+    assert scale.unit == shown and scale.factor == pytest.approx(factor)
+
+
+def test_units_of_angles():
+    for arcsec, unit in (
+        (1e-3, "mas"),
+        (0.1, "arcsec"),
+        (299, "arcsec"),
+        (301, "arcmin"),
+        (2e4, "deg"),
+        (math.nan, "arcsec"),
+    ):
+        assert _numbers.angle_scale(arcsec / 3600).unit == unit, arcsec
+
+
+def test_labels_do_not_overlap_on_any_frame():
+    """Ticks of any axis, on any frame, are labelled where there is room."""
+    for width in (90, 200, 420):
+        for low, high, log in ((0, 1e-3, False), (1e-7, 1e5, True), (-3000, 90000, False)):
+            frame = _plots.Frame(_plots.Axis("x", low, high, log), _plots.Axis("y", 0, 1), width)
+            places = re.findall(
+                r'<text class="tick" x="([\d.]+)" y="[\d.]+" text-anchor="middle">([^<]*)<',
+                _plots.draw(frame, [], "t"),
+            )
+            ends = [(float(x) - 3.2 * len(t), float(x) + 3.2 * len(t)) for x, t in places]
+            assert ends and all(b[0] > a[1] + 5 for a, b in zip(ends, ends[1:]))
+
+
+@pytest.mark.parametrize("low, high, log", [(-3e-4, 5e-4, False), (1e-7, 1e5, True)])
+def test_there_is_room_for_ticks_beside_the_name_of_the_axis(low, high, log):
+    svg = _plots.draw(
+        _plots.Frame(_plots.Axis("x", 0, 1), _plots.Axis("y", low, high, log)), [], "t"
+    )
+    places = re.findall(
+        r'<text class="tick" x="([\d.]+)" y="[\d.]+" text-anchor="end">([^<]*)<', svg
+    )
+    (name,) = re.findall(r'<text class="label" x="([\d.]+)" [^>]*rotate', svg)
+    # the name is 13 pixels high, a character of a tick 6.4 wide
+    assert places and all(float(x) - 6.4 * len(text) > float(name) + 5 for x, text in places)
+
+
 # --- reading ---
 
 
@@ -325,7 +406,9 @@ def test_the_map_is_north_up_and_blank_pixels_are_grey():
 def test_the_map_of_the_rms(tmp_path, searched):
     section = _maps.rms_section(read_catalogue(searched))
     local = members_of(searched)["background"]["local"]
-    assert len(section.figures) == 2 and f"{local['rms_median']:.4g}" in section.paragraphs[0]
+    assert len(section.figures) == 2
+    assert f", {1000 * local['rms_median']:.3g} in the median" in section.paragraphs[0]
+    assert "rms (mJy/beam)" in section.figures[0].plot and "Jy/beam" in section.paragraphs[0]
     path = write(tmp_path, members_of(searched))
     assert "--save rms" in _maps.rms_section(read_catalogue(path)).paragraphs[1]
     for content in (np.zeros((4, 4), "f4"), np.zeros((300, 400), "f4")):
@@ -417,7 +500,7 @@ def test_small_tables_have_the_numbers_of_the_catalogue(searched):
         assert row[1:] == [
             str(each["positive"]),
             str(each["negative"]),
-            "–" if each["reliability"] is None else str(each["reliability"]),
+            _numbers.short(each["reliability"]) if each["reliability"] is not None else "–",
             str(each["artefacts"]),
             str(each["negative_artefacts"]),
         ]
@@ -428,18 +511,20 @@ def test_small_tables_have_the_numbers_of_the_catalogue(searched):
         for each in members["completeness"][kind]
         if each["injected"] > 0
     ]
-    names = (
-        "injected",
-        "found",
-        "completeness",
-        "error",
-        "flux_ratio",
-        "flux_scatter",
-        "position_scatter",
-    )
-    assert [row[2:] for row in rows] == [
-        ["–" if each[name] is None else str(each[name]) for name in names] for each in known
+    assert [row[2:4] for row in rows] == [
+        [str(each["injected"]), str(each["found"])] for each in known
     ] and len(known) > 10
+    for row, each in zip(rows, known):
+        assert row[4:6] == [
+            _numbers.measured(number(each, value), number(each, error)) or "–"
+            for value, error in (("completeness", "error"), ("flux_ratio", "flux_scatter"))
+        ]
+    # edges in mJy, behind those of S/N
+    low = [float(row[1].split(" to ")[0]) for row in rows][-len(members["completeness"]["flux"]) :]
+    assert max(low) == pytest.approx(
+        1000 * max(each["low"] for each in members["completeness"]["flux"] if each["injected"]),
+        rel=1e-3,
+    )
     options = dict(row for row in cells(text, "options") if row)
     assert (
         options["--threshold"] == "5"
@@ -658,7 +743,11 @@ def test_merged_with_its_table(tmp_path, capsys):
         % sum(row["Injected"] for row in table)
         in page
     )
-    assert all(str(row["E_Completeness"]) in page for row in table if row["Injected"])
+    assert all(
+        _numbers.measured(row["Completeness"], row["E_Completeness"]) in page
+        for row in table
+        if row["Injected"]
+    )
     assert "Search with --negative" not in page and "Reliability is 1" in page
     assert (
         "completeness taken out" in page
@@ -711,7 +800,7 @@ def test_the_table_has_the_catalogue(searched, browser):
         ], name
     first = members["sources"][0]["RA"]
     place = "#sources-sheet tbody tr:first-child td:nth-child(%d)" % (names.index("RA") + 1)
-    assert browser.find_element("css selector", place).text == "%.8g" % first
+    assert re.fullmatch(r"\d\dh\d\dm\d\d[.\d]*s", browser.find_element("css selector", place).text)
     browser.execute_script("document.querySelector('.sheet details p input').click()")
     assert browser.find_element("css selector", place).text == repr(first)
     assert has_no_errors(browser)
@@ -769,6 +858,140 @@ def test_sorting_and_filtering(searched, browser):
     assert has_no_errors(browser)
 
 
+def shown_cells(browser, name):
+    """The cells of a column as people see them."""
+    index = [text.split(" ")[0] for text in texts(browser, "#sources-sheet th button")].index(name)
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(cell => cell.textContent)",
+        "#sources-sheet tbody td:nth-child(%d)" % (index + 1),
+    )
+
+
+def test_cells_for_reading(searched, browser):
+    """Fluxes and sizes with errors, in one unit; positions as astropy writes them, with as many
+    digits as their errors deserve."""
+    from astropy.coordinates import Angle
+
+    sources = members_of(searched)["sources"]
+    show(browser, searched)
+    for name, factor in (("Total_flux", 1e-3), ("Peak_flux", 1e-3), ("Maj", 1 / 3600), ("PA", 1)):
+        assert shown_cells(browser, name) == [
+            _numbers.measured(
+                *((source[each] or math.nan) / factor for each in (name, f"E_{name}"))
+            )
+            for source in sources
+        ], name
+    for name, unit, per_degree in (("RA", "hourangle", 240), ("DEC", "deg", 3600)):
+        for source, cell in zip(sources, shown_cells(browser, name)):
+            across = math.cos(math.radians(source["DEC"])) if name == "RA" else 1
+            error = source[f"E_{name}"] * per_degree / across
+            decimals = max(0, -math.floor(math.log10(error)))
+            assert len(cell.strip("s″").partition(".")[2]) == decimals, (cell, error)
+            angle = Angle(cell.replace("−", "-").translate(str.maketrans("°′″", "dms")))
+            assert abs(angle.deg - source[name]) * per_degree <= 0.51 * 10.0**-decimals
+            assert (cell[0] in "+−") == (name == "DEC")
+    units = texts(browser, "#sources-sheet th span")
+    assert "mJy" in units and "mJy/beam" in units and "arcsec" in units and "h m s" in units
+    assert has_no_errors(browser)
+
+
+def test_conditions_with_units(searched, browser):
+    """A bare number is in the unit at the head of the column, as soon as that changes, too."""
+    sources = members_of(searched)["sources"]
+    show(browser, searched)
+    field = browser.find_element("css selector", "input[type=search]")
+    middle = sorted(source["RA"] for source in sources)[30]
+    hours = "%dh%dm%.4fs" % (middle // 15, middle * 4 % 60, middle * 240 % 60)
+    for text, keeps in (
+        ("Total_flux > 4", lambda source: source["Total_flux"] > 4e-3),
+        ("Total_flux > 4 mJy", lambda source: source["Total_flux"] > 4e-3),
+        ("Total_flux > 4e-3Jy", lambda source: source["Total_flux"] > 4e-3),
+        ("Total_flux < 4000 uJy", lambda source: source["Total_flux"] < 4e-3),
+        ("Maj > 5", lambda source: (source["Maj"] or 0) > 5 / 3600),
+        ("Maj > 0.1 arcmin", lambda source: (source["Maj"] or 0) > 6 / 3600),
+        ("RA > %r" % (middle - 1e-6), lambda source: source["RA"] >= middle),
+        ("RA < " + hours, lambda source: source["RA"] < middle - 1e-5),
+        ("DEC > −40d0m10s", lambda source: source["DEC"] > -40 - 10 / 3600),
+    ):
+        field.clear()
+        field.send_keys(text)
+        if "RA < " in text:  # seconds of the condition are rounded
+            found = len(column(browser, "sources-sheet", "Source_id"))
+            assert abs(found - sum(keeps(source) for source in sources)) <= 1
+            continue
+        assert column(browser, "sources-sheet", "Source_id") == [
+            source["Source_id"] for source in sources if keeps(source)
+        ], text
+    field.clear()
+    field.send_keys("Total_flux > 0.004")
+    assert len(column(browser, "sources-sheet", "Source_id")) == len(sources)
+    browser.execute_script("document.querySelector('.sheet details p input').click()")
+    assert column(browser, "sources-sheet", "Source_id") == [
+        source["Source_id"] for source in sources if source["Total_flux"] > 4e-3
+    ]
+    field.clear()
+    field.send_keys("Total_flux > 4 parsec")
+    assert "is no number" in texts(browser, "[role=status]")[0]
+    assert has_no_errors(browser)
+
+
+OVERLAPS = """
+const boxes = [...document.querySelectorAll('svg.plot')].map(plot => [...plot.querySelectorAll('text.tick, text.label')]
+    .map(text => [text.textContent, text.getBoundingClientRect()]));
+return boxes.flatMap(texts => texts.flatMap(([a, p], i) => texts.slice(i + 1)
+    .filter(([, q]) => p.left < q.right && q.left < p.right && p.top + 2 < q.bottom && q.top + 2 < p.bottom)
+    .map(([b]) => `${a} over ${b}`)));
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_nothing_is_wider_than_the_screen(searched, browser, width):
+    """But the tables in their scrollers; no label of a plot covers another one; one kind of
+    minus."""
+    size = browser.get_window_size()
+    show(browser, searched)
+    try:
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        browser.execute_script("document.querySelector('#sources-sheet tbody button').click()")
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width, size
+        assert browser.execute_script(OVERLAPS) == []
+        seen = browser.execute_script(
+            "return [...document.querySelectorAll('svg text, #sources td, #facts dd, .card dd')].map(e => e.textContent)"
+        )
+        assert [text for text in seen if re.search(r"(^|[\s(±])-\d|\de-?\d", text)] == []
+        assert any("−" in text for text in seen)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert has_no_errors(browser)
+
+
+def test_the_key_of_the_picture(tmp_path, searched):
+    """The colours of scales are those of the picture, there and in the plots."""
+    members = many(searched, 20)
+    members["columns"].append({"name": "Scale"})
+    members["options"]["scales"] = "2,4,8,16"
+    for i, source in enumerate(members["sources"]):
+        source.update(Scale=(0, 2, 8, 16)[i % 4], Flags=32 if i == 4 else 0)
+    catalogue = read_catalogue(write(tmp_path, members))
+    assert _maps.picture_key(catalogue) == [
+        ("#d91a1a", "not smoothed: 4"),
+        ("#f28c00", "scale 2: 5"),
+        ("#9926bf", "scale 8: 5"),
+        ("#f28c00", "scale 16: 5"),
+        ("#1a59d9", "negative: 1"),
+    ]
+    plot = _figures._sizes_plot(catalogue).plot
+    assert all(colour in plot for colour in ("#d91a1a", "#f28c00", "#9926bf"))
+    shutil.copy(searched.with_name("c.picture.png"), tmp_path / "c.picture.png")
+    assert '<i style="border-color:#9926bf"></i>scale 8: 5' in page_of(tmp_path / "c.json")
+    with Image.open(searched.with_name("c.picture.png")) as picture:
+        pixels = np.array(picture.convert("RGB"), int)[:, :-150]
+    assert (abs(pixels - (0xD9, 0x1A, 0x1A)).max(axis=2) < 3).any()
+
+
 def test_artefacts_can_be_hidden(tmp_path, searched, browser):
     members = many(searched, 12)
     for i in (2, 5):
@@ -813,8 +1036,11 @@ def test_the_picture_and_the_card(searched, browser):
     )
     browser.switch_to.active_element.send_keys("\ue007")
     values = card(browser)
+    names = {each["name"] for each in members["columns"]}
     for each in members["columns"]:
-        if source[each["name"]] is not None:
+        is_beside = each["name"].startswith("E_") and each["name"][2:] in names  # its value
+        assert not is_beside or each["name"] not in values
+        if source[each["name"]] is not None and not is_beside:
             number = values[each["name"]].split(" ")[0]
             assert str(source[each["name"]]) == number or float(number) == source[each["name"]]
     assert texts(browser, ".card h3") == [
@@ -878,6 +1104,9 @@ def test_hostile_texts_in_a_browser(tmp_path, searched, browser):
     """They appear, and do nothing."""
     show(browser, write(tmp_path, hostile(searched)))
     browser.execute_script("document.querySelector('#sources-sheet tbody button').click()")
+    browser.execute_script(
+        "for (const box of document.querySelectorAll('.choices input:not(:checked)')) box.click()"
+    )
     assert (
         browser.execute_script("return document.querySelectorAll('img, iframe, object').length")
         == 0

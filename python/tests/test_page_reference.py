@@ -516,6 +516,11 @@ def test_one_frequency(tmp_path):
     assert result.ratio_factor == 1
 
 
+def real(text):
+    """A number of a page, whose minus is that of print."""
+    return float(text.replace("−", "-"))
+
+
 def test_numbers_in_bins(tmp_path):
     """The plots have their medians as numbers: the offset to the east and the ratio are the same in
     all bins."""
@@ -528,9 +533,9 @@ def test_numbers_in_bins(tmp_path):
         *((table, 1, EAST) for table in tables[:3]),
         *((table, 1, RATIO) for table in tables[3:]),
     ):
-        values = [tuple(map(float, row[column].split(" ± "))) for row in table.rows]
+        values = [tuple(map(real, row[column].split(" ± "))) for row in table.rows]
         assert all(abs(value - expected) < 5 * error for value, error in values)
-        along = [float(row[0]) for row in table.rows]
+        along = [real(row[0]) for row in table.rows]
         assert along == sorted(along)
 
 
@@ -556,11 +561,11 @@ def test_trends(tmp_path):
         if "changes" in text
     ]
     section = reference_section(own, ReferenceOptions(tmp_path / "r.ecsv"))[0]
-    values = [float(row[1].split(" ± ")[0]) for row in section.figures[1].table.rows]
+    values = [real(row[1].split(" ± ")[0]) for row in section.figures[1].table.rows]
     assert values == sorted(values, reverse=True) and values[0] - values[-1] > 1.5
     assert (
         len(told) == 1
-        and told[0].startswith("The offset to the east changes by -")
+        and told[0].startswith("The offset to the east changes by −")
         and "in the west to the third in the east" in told[0]
     )
 

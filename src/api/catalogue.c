@@ -35,7 +35,10 @@ int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue) {
 
 const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catalogue *catalogue,
                                                       int64_t i) {
-    return (const struct srcfind_source *)catalogue->table.rows + i;
+    const struct table *table = &catalogue->table;
+    const struct sources *sources = &table->of->sources;
+    return table->kind == TABLE_OF_GAUSSIANS ? (const struct srcfind_source *)table->rows + i
+                                             : &sources->rows[sources_place(sources, i)];
 }
 
 const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue) {

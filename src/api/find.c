@@ -27,6 +27,7 @@
 #include "gpu/pool.h"
 #include "input/header_lines.h"
 #include "measure/setting.h"
+#include "output/row_order.h"
 
 /* --- the image --- */
 
@@ -226,6 +227,9 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
     if (status == SRCFIND_OK &&
         !unmeasured_find(setting_to_flux(&input->image, &result->image), result))
         status = error_memory(error, "summing the background");
+    if (status == SRCFIND_OK && !row_order_make(result->sources.rows, result->sources.n,
+                                                finder->options.sort, &result->sources.order))
+        status = error_memory(error, "sorting the sources");
     if (status == SRCFIND_OK && !notes_make(result, &input->maps))
         status = error_memory(error, "writing notes");
     result->timings.describe += clock_seconds() - start;

@@ -20,11 +20,12 @@ struct srcfind_merge {
 };
 
 static enum srcfind_status read_settings(const struct srcfind_merge_settings *given,
-                                         struct srcfind_merge_settings *s, struct error *error) {
+                                         struct srcfind_merge_settings *s, int *sort,
+                                         struct error *error) {
     *s = (struct srcfind_merge_settings){0};
     memcpy(s, given, given->size < sizeof *s ? given->size : sizeof *s);
     if (!s->path || !*s->path)
-        return error_set(error, SRCFIND_ERROR_OPTIONS, "path: the merged catalogue needs one");
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "path: the merged catalogue needs a path");
     if (!(s->radius >= 0 && s->radius <= 3600 * 180))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "radius: it is a number of arcseconds, up to 648000; 0 stands for half of "
@@ -33,24 +34,27 @@ static enum srcfind_status read_settings(const struct srcfind_merge_settings *gi
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "threads: their number is up to %d; 0 stands for all",
                          OPTIONS_MOST_THREADS);
-    return SRCFIND_OK;
+    return options_read_sort(s->sort, sort, error);
 }
 
 enum srcfind_status srcfind_merge_create(const struct srcfind_merge_settings *settings,
                                          struct srcfind_merge **merge) {
     struct srcfind_merge_settings s;
+    int sort;
     struct srcfind_merge *m = *merge = calloc(1, sizeof *m);
     if (!m)
         return SRCFIND_ERROR_MEMORY;
-    enum srcfind_status status = read_settings(settings, &s, &m->error);
+    enum srcfind_status status = read_settings(settings, &s, &sort, &m->error);
     if (status != SRCFIND_OK)
         return status;
     m->path = strdup(s.path);
     m->threads = s.threads > 0 ? s.threads : threads_available();
     if (!m->path)
         return error_memory(&m->error, MERGING);
-    const struct merge_options options = {
-        .path = m->path, .radius = s.radius / 3600, .keep_duplicates = s.keep_duplicates};
+    const struct merge_options options = {.path = m->path,
+                                          .radius = s.radius / 3600,
+                                          .keep_duplicates = s.keep_duplicates,
+                                          .sort = sort};
     status = merge_create(&options, &m->merge, &m->error);
     m->is_open = status == SRCFIND_OK;
     return status;
@@ -82,7 +86,7 @@ enum srcfind_status srcfind_merge_add(struct srcfind_merge *m,
     enum srcfind_status status = check_open(m);
     if (status == SRCFIND_OK && !*input.name)
         status = error_set(&m->error, SRCFIND_ERROR_OPTIONS,
-                           "name: the catalogue of pixels in memory needs one");
+                           "name: a catalogue of pixels in memory needs a name");
     if (status == SRCFIND_OK)
         status = merge_add(m->merge, m->n, &input, &m->error);
     m->n += status == SRCFIND_OK;

@@ -39,7 +39,8 @@ static const char HELP[] =
     "\n"
     "  -o, --output FILE        the merged catalogue: csv, json, vot, fits, ecsv\n"
     "      --radius ARCSEC      rows nearer than this are one source [half a beam]\n"
-    "      --merge-duplicates drop|keep  rows that another image has better [drop]\n"
+    "      --merge-duplicates drop|keep  duplicate rows of a source [drop]\n"
+    "      --sort flux|snr|ra|dec  rows by falling flux or S/N, rising RA or DEC\n"
     "      --files-from LIST    catalogues in a list, one a line (-: standard input)\n"
     "  -0, --null               paths in the list end with NUL characters\n"
     "  -j, --threads N          use N threads [all that the process may use]\n"
@@ -49,11 +50,12 @@ static const char HELP[] =
     "\n"
     "Catalogues are read from csv, ecsv, json, fits and vot. More: man srcfind-merge\n";
 
-enum { RADIUS = 256, DUPLICATES, FILES_FROM };
+enum { RADIUS = 256, DUPLICATES, SORT, FILES_FROM };
 
 static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                       {"radius", required_argument, NULL, RADIUS},
                                       {"merge-duplicates", required_argument, NULL, DUPLICATES},
+                                      {"sort", required_argument, NULL, SORT},
                                       {"files-from", required_argument, NULL, FILES_FROM},
                                       {"null", no_argument, NULL, '0'},
                                       {"threads", required_argument, NULL, 'j'},
@@ -67,6 +69,7 @@ struct arguments {
     const char *output;
     double radius; /* degrees; 0: not given */
     int threads;   /* 0: as many as the process may use */
+    int sort;      /* enum sort_choice */
     bool keep, help, version;
 };
 
@@ -85,6 +88,13 @@ static int set_duplicates(const char *text, struct arguments *a) {
     return a->keep || strcmp(text, "drop") == 0
                ? EXIT_OK
                : messages_usage("--merge-duplicates: '%s' is not drop or keep", text);
+}
+
+static int set_sort(const char *text, struct arguments *a) {
+    struct error error;
+    return options_read_sort(text, &a->sort, &error) == SRCFIND_OK
+               ? EXIT_OK
+               : messages_usage("--%s", error.text);
 }
 
 static int set_threads(const char *text, struct arguments *a) {
@@ -106,6 +116,8 @@ static int set_option(int option, const char *value, char **argv, struct argumen
         return set_radius(value, a);
     case DUPLICATES:
         return set_duplicates(value, a);
+    case SORT:
+        return set_sort(value, a);
     case FILES_FROM:
         a->cli.files_from = value;
         return EXIT_OK;
@@ -145,7 +157,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
             "no catalogue given: try `srcfind-merge out/*.fits -o survey.vot`, or "
             "--help");
     if (a->cli.ends_with_nul && !a->cli.files_from)
-        return messages_usage("--null is of --files-from LIST, which is not given");
+        return messages_usage("--null needs --files-from LIST: add it, or leave the option out");
     return a->output ? EXIT_OK
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
@@ -395,8 +407,10 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
 static int run(const struct arguments *a) {
     struct image_list list;
     struct merged_tables tables = {0};
-    struct merge_options options = {
-        .path = merged_file_path(a->output), .radius = a->radius, .keep_duplicates = a->keep};
+    struct merge_options options = {.path = merged_file_path(a->output),
+                                    .radius = a->radius,
+                                    .keep_duplicates = a->keep,
+                                    .sort = a->sort};
     signals_watch();
     int status = image_list_read(&a->cli, "catalogue", &list);
     if (status == EXIT_OK)
@@ -417,7 +431,7 @@ static int run(const struct arguments *a) {
 }
 
 int main(int argc, char **argv) {
-    struct arguments arguments = {0};
+    struct arguments arguments = {.sort = SORT_NOT_GIVEN};
     int status = process_start();
     if (status == EXIT_OK)
         status = read_arguments(argc, argv, &arguments);

@@ -50,7 +50,8 @@ struct merge_options targets_merge_options(const struct cli *cli, const struct t
     return (struct merge_options){.path = merged_file_path(cli->merge),
                                   .gaussians = t->merged_tables[TABLE_GAUSSIANS],
                                   .completeness = t->merged_tables[TABLE_COMPLETENESS],
-                                  .keep_duplicates = cli->merge_duplicates == DUPLICATES_KEEP};
+                                  .keep_duplicates = cli->merge_duplicates == DUPLICATES_KEEP,
+                                  .sort = cli->find->values.sort};
 }
 
 void targets_free(struct targets *t) {

@@ -31,6 +31,7 @@
 #include "merge/cut_rows.h"
 #include "merge/merged_completeness.h"
 #include "merge/merged_gaussians.h"
+#include "merge/merged_order.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
 #include "output/bin_table.h"
@@ -124,10 +125,9 @@ enum srcfind_status merge_check_input(const char *path, const char *catalogue,
                                       struct error *error) {
     if (!path || !path_is_same_file(path, catalogue))
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "%s: the merged catalogue would replace one of those that it is made of: name "
-                     "another file",
-                     path);
+    return error_set(
+        error, SRCFIND_ERROR_OPTIONS,
+        "%s: the merged catalogue would replace one of the merged files: name another file", path);
 }
 
 /* --- beginning and end --- */
@@ -672,11 +672,15 @@ enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
                                                : error_memory(error, MERGING);
     if (status == SRCFIND_OK && (!make_names_differ(m) || !merged_rows_make(&rows)))
         status = error_memory(error, MERGING);
+    if (status == SRCFIND_OK && m->options.sort != SORT_NOT_GIVEN &&
+        !merged_order_make(&rows, m->options.sort))
+        status = spool_error(m, error);
     if (status == SRCFIND_OK)
         status = write_rows(m, &rows, threads, error);
     if (status == SRCFIND_OK)
         count(m, &rows, &bits, counts);
     free(rows.marks);
+    free(rows.order);
     free(bits.duplicates);
     free(bits.artefacts);
     return status;

@@ -17,6 +17,7 @@ struct merge_options {
     const char *gaussians, *completeness;
     double radius;        /* degrees, within which rows are one source; 0: half a beam */
     bool keep_duplicates; /* duplicates stay, with flag 256 */
+    int sort;             /* enum sort_choice: of the merged catalogue */
 };
 
 struct merge;

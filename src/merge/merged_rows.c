@@ -5,6 +5,8 @@
  *    consecutive in the spool are read at once.
  * 3. Each row gets its number, the flag of a duplicate if these are kept, and its image.
  *
+ * Rows that are sorted (merged_order.c) are read one by one; they keep the numbers of 3.
+ *
  * Threads read blocks at the same time. Memory: 16 bytes for 512 rows, and a bit a row for
  * duplicates. */
 #include "merge/merged_rows.h"
@@ -83,6 +85,34 @@ static void number_source(const struct merged_rows *m, const struct merged_image
     source->flags |= merged_rows_is_duplicate(m, image, row) ? SRCFIND_FLAG_DUPLICATE : 0;
 }
 
+/* Completes a row of an image that was read. */
+static void complete_row(const struct merged_rows *m, const struct merged_image *image, int64_t row,
+                         int64_t number, struct srcfind_source *source) {
+    if (m->has_sky && !image->has_sky)
+        forget_sizes(source);
+    if (m->are_gaussians)
+        source->gaussian_id = number;
+    else
+        number_source(m, image, row, number, source);
+}
+
+/* Reads rows one by one, which are anywhere in the spool. */
+static bool read_in_order(void *context, int64_t first, int64_t n, void *rows,
+                          const struct row_image **images) {
+    const struct merged_rows *m = context;
+    struct srcfind_source *sources = rows;
+    for (int64_t i = 0; i < n; i++) {
+        const struct merged_place *place = &m->order[first + i];
+        const struct merged_image *image = &m->images[place->image];
+        if (!spool_read(m->spool, &sources[i], sizeof *sources,
+                        image->at + place->row * (int64_t)sizeof *sources))
+            return false;
+        images[i] = &image->shown;
+        complete_row(m, image, place->row, place->number, &sources[i]);
+    }
+    return true;
+}
+
 static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
                       const struct row_image **images) {
     const struct merged_rows *m = context;
@@ -101,12 +131,7 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
             return false;
         for (int64_t i = 0; i < count; i++, done++, at.row++) {
             images[done] = &image->shown;
-            if (m->has_sky && !image->has_sky)
-                forget_sizes(&sources[done]);
-            if (m->are_gaussians)
-                sources[done].gaussian_id = first + done + 1;
-            else
-                number_source(m, image, at.row, first + done + 1, &sources[done]);
+            complete_row(m, image, at.row, first + done + 1, &sources[done]);
         }
     }
     return true;
@@ -183,7 +208,7 @@ struct table merged_rows_table(struct merged_rows *m, const struct result *resul
     columns_add(&table.columns, &facts, table.kind);
     table.n_rows = m->n;
     table.row_bytes = sizeof(struct srcfind_source);
-    table.store = (struct row_store){m, read_rows};
+    table.store = (struct row_store){m, m->order ? read_in_order : read_rows};
     table.images = (struct merged_images){m->n_images, options_differ, m, write_images};
     return table;
 }

@@ -25,18 +25,26 @@ struct merged_image {
     int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
 };
 
-/* Rows of images, in their order. A row whose bit in `duplicates` is set goes or, if duplicates are
- * kept, gets a flag. NULL: there are no duplicates. */
+/* Where a row of a merged catalogue is: a row of an image that stays, with its number among all
+ * rows that stay. */
+struct merged_place {
+    double key; /* by which rows are sorted; see row_order.h */
+    int64_t image, row, number;
+};
+
+/* Rows of images, in their order, or in another one. A row whose bit in `duplicates` is set goes
+ * or, if duplicates are kept, gets a flag. NULL: there are no duplicates. */
 struct merged_rows {
     const struct spool *spool;
     const struct merged_image *images;
     int64_t n_images;
     const uint64_t *duplicates;
     bool keep_duplicates;
-    bool has_sky;           /* an image has sky coordinates: merged_rows_make sets it */
-    bool are_gaussians;     /* rows are Gaussians, which have flags and numbers already */
-    struct row_mark *marks; /* where each 512th row is */
-    int64_t n;              /* rows that stay */
+    bool has_sky;               /* an image has sky coordinates: merged_rows_make sets it */
+    bool are_gaussians;         /* rows are Gaussians, which have flags and numbers already */
+    struct merged_place *order; /* merged_order.h; NULL: the order of the images */
+    struct row_mark *marks;     /* where each 512th row is */
+    int64_t n;                  /* rows that stay */
 };
 
 /* Counts the rows that stay, and marks where they are. The caller frees `marks`, also if this

@@ -23,6 +23,7 @@
 #include "input/read_table.h"
 #include "input/tables/text_file.h"
 #include "input/usable_beam.h"
+#include "merge/numbered_rows.h"
 #include "merge/read_injections.h"
 #include "output/columns.h"
 
@@ -163,8 +164,8 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
         const struct table_file_column *from = table_file_column(table, name);
         if (!from)
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: there is no column %s: is it a catalogue of srcfind? One of an "
-                             "earlier version is to be made again",
+                             "%s: there is no column %s: is it a catalogue of srcfind? If an "
+                             "earlier version made it, search the image again",
                              path, name);
         if (!copy_column(from, &columns->column[i], sources, first, n))
             return error_set(error, SRCFIND_ERROR_INPUT,
@@ -179,38 +180,34 @@ static enum srcfind_status check_kind(const char *path, const struct table_file 
                                       struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     if (strcmp(table->columns[0].name, "Image") == 0)
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: this is a merged catalogue: merge those of the images", path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: this is a merged catalogue: merge the catalogues of the images", path);
     if (status == SRCFIND_OK && table_file_column(table, "Plane"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of planes, which goes with the catalogue of its sources: "
-                           "name that one",
-                           path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: a table of planes: name the catalogue of its sources instead", path);
     if (status == SRCFIND_OK &&
         (table_file_column(table, "E_Completeness") || table_file_column(table, "Reliability")))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of completeness or reliability, which goes with the "
-                           "catalogue of its sources: name that one",
-                           path);
+        status = error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: a table of completeness or reliability: name the catalogue of the image instead",
+            path);
     if (status == SRCFIND_OK && table_file_column(table, "N_sources"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of islands, which goes with the catalogue of its sources: "
-                           "name that one",
-                           path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: a table of islands: name the catalogue of the sources instead", path);
     if (status == SRCFIND_OK && table_file_column(table, "Source_id_1"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of covariances, which goes with the catalogue of its "
-                           "sources: name that one",
+                           "%s: a table of covariances: name the catalogue of its sources instead",
                            path);
     if (status == SRCFIND_OK && table_file_column(table, "True_flux"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a list of injected sources, which goes with the catalogue of the "
-                           "image: name that one",
-                           path);
+        status = error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: a list of injected sources: name the catalogue of the image instead", path);
     if (status == SRCFIND_OK && table_file_column(table, "Gaus_id"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of Gaussians, which goes with the catalogue of their "
-                           "sources: name that one",
+                           "%s: a table of Gaussians: name the catalogue of their sources instead",
                            path);
     return status;
 }
@@ -225,6 +222,7 @@ struct rows_to_spool {
     int64_t at, n; /* their offset in the spool, and their number */
     int64_t n_negative;
     bool has_begun, has_lon;
+    bool is_sorted;              /* rows are in another order than that of their numbers */
     struct srcfind_source *rows; /* ROWS_AT_ONCE of them */
     struct sources_of *of;       /* for rows of Gaussians; else NULL */
 };
@@ -287,6 +285,7 @@ static enum srcfind_status other_gaussians(const char *path, struct error *error
 static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
     for (int64_t i = 0; i < n; i++) {
         r->has_lon = r->has_lon || isfinite(r->rows[i].lon);
+        r->is_sorted = r->is_sorted || r->rows[i].id != r->n + i + 1;
         r->n_negative += (r->rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
         if (r->of && !goes_with(r->of, &r->rows[i]))
             return other_gaussians(r->path, error);
@@ -368,6 +367,8 @@ enum srcfind_status read_catalogue(struct spool *spool, const char *path,
     enum srcfind_status status = read_rows(&rows, &table, error);
     read->result.sources.n = rows.n;
     read->result.sources.n_negative = rows.n_negative;
+    if (status == SRCFIND_OK && rows.is_sorted && !numbered_rows_order(spool, &rows.at, rows.n))
+        status = spool_error(path, error);
     read->kept.at = rows.at;
     if (status == SRCFIND_OK && !rows.has_lon)
         forget_coordinates(image);

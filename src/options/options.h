@@ -10,6 +10,7 @@ enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
 enum patches_choice { PATCHES_NOT_GIVEN = -1, PATCHES_NONE, PATCHES_SOURCE, PATCHES_ISLAND };
 enum shapes_choice { SHAPES_NOT_GIVEN = -1, SHAPES_AUTO, SHAPES_FREE, SHAPES_BEAM };
 enum regions_choice { REGIONS_NOT_GIVEN = -1, REGIONS_SEARCH, REGIONS_MASK };
+enum sort_choice { SORT_NOT_GIVEN = -1, SORT_FLUX, SORT_SNR, SORT_RA, SORT_DEC };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
@@ -108,6 +109,7 @@ struct options {
     bool at_search;        /* the image less what is measured is searched for other sources */
     int patches;           /* enum patches_choice: of sky models; not given: none */
     double spectral_index; /* the same; NAN: not given; options_spectral_index() has the default */
+    int sort;              /* enum sort_choice: the order of rows; not given: as found */
     int device;            /* DEVICE_AUTO, ..., or a number */
     int threads;           /* of the CPU; 0: all that the process may use */
     int64_t device_memory; /* most bytes of a CUDA device's memory to use; 0: what is free */
@@ -138,6 +140,9 @@ enum srcfind_status options_add(struct options *options, const char *name, const
  * at the file: a path that begins with @ is a path as others, and no list file is opened. */
 enum srcfind_status options_restore(struct options *options, const char *name, const char *value,
                                     struct error *error);
+
+/* Sets *sort, an enum sort_choice, from a text of the option sort; NULL: not given. */
+enum srcfind_status options_read_sort(const char *text, int *sort, struct error *error);
 
 /* Checks the options against each other. */
 enum srcfind_status options_check(const struct options *options, struct error *error);

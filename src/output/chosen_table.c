@@ -348,8 +348,9 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
     const struct choice *choice = context;
     struct derived_row *row = rows;
     for (int64_t i = 0; i < n; i++) {
-        row[i].source = choice->result->sources.rows[first + i];
-        derived_set(choice->result, choice->places, first + i, &row[i].derived);
+        const int64_t place = sources_place(&choice->result->sources, first + i);
+        row[i].source = choice->result->sources.rows[place];
+        derived_set(choice->result, choice->places, place, &row[i].derived);
         images[i] = NULL;
     }
     return true;

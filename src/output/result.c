@@ -7,6 +7,7 @@
 
 void sources_clear(struct sources *sources) {
     free(sources->rows);
+    free(sources->order);
     free(sources->gaussians);
     free(sources->free);
     free(sources->parts);
@@ -14,6 +15,10 @@ void sources_clear(struct sources *sources) {
         labels_clear(&sources->labels[kind]);
     free(sources->at_noise);
     *sources = (struct sources){0};
+}
+
+int64_t sources_place(const struct sources *sources, int64_t i) {
+    return sources->order ? sources->order[i] : i;
 }
 
 /* --- Gaussians --- */

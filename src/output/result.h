@@ -23,6 +23,7 @@ enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
  * source (api/join.h), which are behind those before. */
 struct sources {
     struct srcfind_source *rows;
+    int64_t *order;             /* of the rows in a catalogue (row_order.h); NULL: as they are */
     int64_t n, n_negative;      /* the negative ones are the last, and count as sources */
     struct gaussian *gaussians; /* those of the image itself, and then those of scales */
     int64_t n_gaussians;
@@ -39,6 +40,9 @@ struct sources {
 };
 
 void sources_clear(struct sources *sources);
+
+/* Number i of the rows in the order of a catalogue: its place among the rows. */
+int64_t sources_place(const struct sources *sources, int64_t i);
 
 /* A row for each Gaussian, *n in all; to be freed. NULL where memory ran out. */
 struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n);

@@ -18,11 +18,25 @@ struct table table_of(const struct result *result, enum table_kind kind) {
     return (struct table){.of = result, .kind = kind, .owned = {NULL, free}};
 }
 
+static bool read_in_order(void *context, int64_t first, int64_t n, void *rows,
+                          const struct row_image **images) {
+    const struct sources *sources = context;
+    struct srcfind_source *row = rows;
+    for (int64_t i = 0; i < n; i++) {
+        row[i] = sources->rows[sources_place(sources, first + i)];
+        images[i] = NULL;
+    }
+    return true;
+}
+
 struct table table_of_sources(const struct result *result) {
     struct table table = table_of(result, TABLE_OF_SOURCES);
     const struct column_facts facts = column_facts_of(&result->options, &result->image);
     columns_add(&table.columns, &facts, TABLE_OF_SOURCES);
-    table.rows = result->sources.rows;
+    if (result->sources.order)
+        table.store = (struct row_store){(void *)&result->sources, read_in_order};
+    else
+        table.rows = result->sources.rows;
     table.n_rows = result->sources.n;
     table.row_bytes = sizeof *result->sources.rows;
     return table;

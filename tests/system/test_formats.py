@@ -595,17 +595,15 @@ class Formats(t.Case):
     def test_table(self):
         path = self.image()
         lines = self.lines(path, ".txt")
-        self.assertEqual(
-            lines[0].split(), "Source RA DEC Xposn Yposn Peak_flux Total_flux SNR Maj Flags".split()
-        )
+        names = ["RA", "DEC", "Peak_flux", "E_Peak_flux", "Total_flux", "E_Total_flux", "SNR"]
+        self.assertEqual(lines[0].split(), ["Source", *names, "Maj", "Flags"])
         self.assertEqual(len({len(line) for line in lines}), 1)
         for line, row in zip(lines[2:], self.rows(path)):
             cells = line.split()
             self.assertEqual([int(cells[0]), int(cells[9])], [row["Source_id"], row["Flags"]])
-            names = ("RA", "DEC", "Xposn", "Yposn", "Peak_flux", "Total_flux", "SNR")
-            np.testing.assert_allclose(
-                [float(c) for c in cells[1:8]], [row[name] for name in names], rtol=1e-3, atol=0.06
-            )
+            for cell, name in zip(cells[1:8], names):
+                digits = 0.06 if name.startswith("E_") else 1e-3
+                np.testing.assert_allclose(float(cell), row[name], digits, 0.06 * (name == "SNR"))
             self.assertTrue(
                 cells[8] == "-"
                 if row["Maj"] is None
@@ -617,7 +615,8 @@ class Formats(t.Case):
         path = self.write("pixels.fits", t.noise(150, 160))
         head, units, *lines = self.lines(path, ".txt")
         self.assertEqual(
-            [head.split()[8], units.split()], ["Maj", ["deg", "deg", "pix", "pix", "pix"]]
+            [head.split()[1:3], head.split()[8], units.split()],
+            [["Xposn", "Yposn"], "Maj", ["pix", "pix", "pix"]],
         )
         sizes = [
             (line.split()[8], row["Maj"]) for line, row in zip(lines, self.rows(path), strict=True)
@@ -625,6 +624,24 @@ class Formats(t.Case):
         self.assertTrue(any(major is not None for _, major in sizes))
         for cell, major in sizes:
             self.assertTrue(cell == "-" if major is None else abs(float(cell) / major - 1) < 1e-3)
+
+    def test_more_columns_of_the_table(self):
+        """Scales, spectral indices and entries; positions of small pixels have more decimals."""
+        path = self.image()
+        header = t.sky_header(CDELT1=-1e-7, CDELT2=1e-7, BMAJ=3e-7, BMIN=3e-7)
+        small = self.write("small.fits", t.noise(150, 160), header)
+        for options, name in (
+            (["--scales"], "Scale"),
+            (["--measure-in", path], "Spec_Indx"),
+            (["--at", self.written(path, ".csv"), "--fit"], "Entry_id"),
+        ):
+            text = t.run(path, "-q", "-f", "table", *options).stdout.splitlines()
+            ends = {re.match(r"( *\S+){10}", line).end() for line in text[2:]}
+            self.assertEqual(ends, {re.match(r"( *\S+){10}", text[0]).end()}, name)
+            self.assertLessEqual(max(map(len, text)), 120)
+            self.assertIn(name, text[0].split())
+        lines = t.run(small, "-q", "-f", "table").stdout.splitlines()
+        self.assertRegex(lines[2].split()[1], r"^\d+\.\d{8}$")
 
     def test_names_and_suffixes(self):
         """A format is chosen by name or suffix; a catalogue that is whole is not made again,

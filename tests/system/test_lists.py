@@ -1,4 +1,4 @@
-"""scripts/lists: the lists of options and columns in the manual, README.md, the JSON Schema and the
+"""scripts/lists: the lists of options and columns in the manual, docs/columns.md, the JSON Schema and the
 Python package come from options.inc and columns.inc."""
 import json
 import os
@@ -12,15 +12,23 @@ READ = [
     "scripts/lists",
     "src/options/options.inc",
     "src/options/options.text",
+    "src/options/groups.inc",
     "src/output/columns.inc",
     "src/output/columns.text",
     "src/output/plane_columns.inc",
     "src/output/plane_columns.text",
+    "src/output/products.inc",
+    "scripts/lists_of_python.py",
+    "scripts/plain-manual",
+    "python/srcfind/_spelling.py",
 ]
-SIGNATURES = "python/srcfind/_signatures.py"
-OF_COLUMNS = ("man/srcfind.1", "README.md", "schema/srcfind.schema.json")
-WRITTEN = [*OF_COLUMNS, SIGNATURES]
-OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
+SIGNATURES, FIND, FINDER, TEXTS = IN_PYTHON = tuple(
+    "python/srcfind/_%s.py" % name for name in ("signatures", "find", "finder", "texts")
+)
+OF_COLUMNS = ("man/srcfind.1", "docs/columns.md", "schema/srcfind.schema.json")
+WRITTEN = [*OF_COLUMNS, *IN_PYTHON]
+OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:3] + READ[4:6]
+PRODUCTS = "src/output/products.inc"
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
 
@@ -108,11 +116,15 @@ class Lists(t.unittest.TestCase):
             "[blank]\n",
             "[smooth]\nWiden the beam\n.Pq default {default} .\n\n[blank]\n",
         )
-        self.assert_changes("man/srcfind.1", "schema/srcfind.schema.json", SIGNATURES)
+        self.assert_changes("man/srcfind.1", "schema/srcfind.schema.json", *IN_PYTHON)
         self.assertIn(
             "\n    #: help [7]\n    smooth: Number | None\n    #: pixels of this value are blank",
             self.text(SIGNATURES),
         )
+        for name, indent in ((FIND, "    "), (FINDER, "        ")):
+            self.assertIn("\n%ssmooth: Number | None = None,\n" % indent, self.text(name))
+            self.assertIn("\n    smooth : float, default: 7\n        Widen the", self.text(name))
+        self.assertIn("smooth : float, default: 7\n    help\n        Widen", self.text(TEXTS))
         self.assertIn(
             "\n.It Fl s , Fl -smooth Ar MAJ Ns Op , Ns Ar MIN\nWiden the beam\n.Pq default 7 .\n.It Fl -blank Ar VALUE\n",
             self.text("man/srcfind.1"),
@@ -133,12 +145,13 @@ class Lists(t.unittest.TestCase):
             + BEFORE_BLANK,
         )
         self.change(OPTION_TEXTS, "[blank]\n", "[speed]\nBe fast.\n\n[blank]\n")
-        self.assert_changes("man/srcfind.1", SIGNATURES)
+        self.assert_changes("man/srcfind.1", *IN_PYTHON)
         self.assertIn("\n.It Fl -speed\nBe fast.\n", self.text("man/srcfind.1"))
         self.assertIn("\n    speed: Flag | None\n", self.text(SIGNATURES))
         self.change(OPTIONS, 'MACHINE_OPTION("speed"', 'COMMAND_OPTION("speed"')
-        self.assert_changes(SIGNATURES)
-        self.assertNotIn("speed", self.text(SIGNATURES))
+        self.assert_changes(*IN_PYTHON)
+        for name in IN_PYTHON:
+            self.assertNotIn("speed", self.text(name))
 
     def test_types_in_python(self):
         """A choice has its values, also as numbers; a type that is new has to be named."""
@@ -157,8 +170,37 @@ class Lists(t.unittest.TestCase):
             '\n    connectivity: Literal[4, 6, 8, "4", "6", "8"] | None\n', self.text(SIGNATURES)
         )
         self.assertIn('\n    shapes: Literal["auto", "beam"] | None\n', self.text(SIGNATURES))
+        self.assertIn("\n    shapes : {'auto', 'beam'}, default: 'auto'\n", self.text(FIND))
         self.change(OPTIONS, '"MAJ[,MIN,PA]", BEAM', '"MAJ[,MIN,PA]", ELLIPSE')
-        self.assert_wrong("PYTHON_TYPES has no ELLIPSE", "beam")
+        self.assert_wrong("TYPES has no ELLIPSE", "beam")
+
+    def test_texts_in_python(self):
+        """Options have Python's names there, and an argument the name of its option; what is said
+        of the command line is left out."""
+        self.change(
+            OPTION_TEXTS,
+            "[blank]\n",
+            "[blank]\nAs\n.Fl -rms-box Cm 60,20\nwith\n.Fl l\nand\n.Ar VALUE ,\n.Fl -save Cm residual\nand\n"
+            ".Fl -quiet .\nThe command line has another.\n",
+        )
+        self.assertEqual(self.lists().returncode, 0)
+        for name in (FIND, FINDER, TEXTS):
+            text = " ".join(self.text(name).split())
+            self.assertIn(
+                "As `rms_box=(60, 20)` with `local=True` and `blank`, "
+                '`catalogue.map("residual")` and the command\'s --quiet. Treat pixels',
+                text,
+            )
+
+    def test_new_map(self):
+        """Python's type of the names has it."""
+        self.change(
+            PRODUCTS,
+            'MAP(MASK, "mask"',
+            'MAP(NEW, "new", ".fits", QUANTITY_LABEL, false, NEEDS_ISLANDS, "new")\nMAP(MASK, "mask"',
+        )
+        self.assert_changes(SIGNATURES)
+        self.assertIn('"injected", "new", "mask"', self.text(SIGNATURES))
 
     def test_new_column(self):
         """It needs its line and its text; the condition stands before the text."""
@@ -172,7 +214,8 @@ class Lists(t.unittest.TestCase):
         self.change(COLUMN_TEXTS, "[SNR]\n", "[Index]\nits index\n\nits\n.Em index .\n\n[SNR]\n")
         self.assert_changes(*OF_COLUMNS)
         self.assertIn(
-            "\n| Index | map unit | with --fit: its index |\n| SNR |", self.text("README.md")
+            "\n| Index | map unit | with `--fit`: its index |\n| SNR |",
+            self.text("docs/columns.md"),
         )
         self.assertIn(
             "\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n",
@@ -198,7 +241,7 @@ class Lists(t.unittest.TestCase):
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')
         self.assert_changes(*OF_COLUMNS)
-        self.assertIn("\n| Pixel_sum | Jy |", self.text("README.md"))
+        self.assertIn("\n| Pixel_sum | Jy |", self.text("docs/columns.md"))
         self.change(COLUMNS, '"number of pixels"', '"how many pixels"')
         self.assert_changes("schema/srcfind.schema.json")
         self.change(
@@ -212,22 +255,25 @@ class Lists(t.unittest.TestCase):
             {"type": "integer", "minimum": 1, "description": "how many pixels"},
         )
         self.change(OPTIONS, 'kappa, "3"', 'kappa, "4"')
-        self.assert_changes("man/srcfind.1", SIGNATURES)
+        self.assert_changes("man/srcfind.1", *IN_PYTHON)
         self.change(COLUMN_TEXTS, "[N_pix]\nnumber", "[N_pix]\nthe number")
-        self.assert_changes("README.md")
+        self.assert_changes("docs/columns.md")
 
     def test_lists_that_were_edited(self):
         """What is written by hand into a list goes; what stands around it stays."""
         for name, old in (
             ("man/srcfind.1", "Number of pixels."),
-            ("README.md", "| number of pixels |"),
+            ("docs/columns.md", "| number of pixels |"),
             (SIGNATURES, "    #: ignore sources with fewer"),
+            (FIND, "        Ignore sources with fewer than `min_pixels`"),
+            (FINDER, "        Ignore sources with fewer than `min_pixels`"),
+            (TEXTS, "        Ignore sources with fewer than `min_pixels`"),
         ):
             whole = self.text(name)
             self.change(name, old, old.replace("pixels", "islands").replace("sources", "islands"))
             self.assert_changes(name)
             self.assertEqual(self.text(name), whole)
-        self.change("README.md", "| page |", "| sheet |")
+        self.change("docs/columns.md", "# What the columns mean", "# Columns")
         self.assertEqual(self.lists("--check").returncode, 0)
 
     def test_wrong_texts(self):
@@ -243,8 +289,8 @@ class Lists(t.unittest.TestCase):
             (OPTION_TEXTS, "[cpu]\nShort for\n.Fl -device Cm cpu .\n", "[cpu]\n", ["[cpu]"]),
             (
                 OPTION_TEXTS,
-                "standard deviations\n.Pq default {default} .",
-                "standard deviations.",
+                "standard deviations of the median\n.Pq default {default} .",
+                "standard deviations of the median.",
                 ["[kappa]", "{default}"],
             ),
             (
@@ -257,7 +303,12 @@ class Lists(t.unittest.TestCase):
             (COLUMN_TEXTS, "[Pixel_sum]\n", "[Pixel_sum, N_pix]\n", ["order"]),
             (COLUMN_TEXTS, "[SNR]\nPeak_flux / Isl_rms\n\n", "[SNR]\n", ["[SNR]"]),
             (COLUMNS, '"E_DEC", "deg"', '"E_DEC", "rad"', ["[E_RA, E_DEC]", "units"]),
-            ("README.md", "<!-- End of the columns. -->", "", ["README.md", "End of the columns"]),
+            (
+                "docs/columns.md",
+                "<!-- End of the columns. -->",
+                "",
+                ["docs/columns.md", "End of the columns"],
+            ),
         ):
             with self.subTest(new):
                 whole = self.text(name)

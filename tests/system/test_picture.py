@@ -188,7 +188,7 @@ class Picture(t.Case):
         self.assertEqual([row["Flags"] >= 32 for row in rows], [False, True])
         for row, channel in zip(rows, (0, 2)):
             coloured = pixels[:, :, channel] > pixels[:, :, 2 - channel] + 60
-            coloured[:, -150:] = False
+            coloured[:, -150:] = coloured[:TOP] = False  # the bar and the legend
             y, x = np.nonzero(coloured)
             np.testing.assert_allclose(
                 [x.mean() + 0.5, y.mean() + 0.5],
@@ -243,6 +243,70 @@ class Picture(t.Case):
         pixels, _ = self.picture(path)
         self.assertLess((pixels[TOP : TOP + 600, LEFT : LEFT + 600] < 30).all(axis=2).mean(), 0.01)
         self.assertLess((pixels[TOP : TOP + 600, LEFT : LEFT + 600] > 250).all(axis=2).mean(), 0.05)
+
+    def scale_bar(self, pixels, shape):
+        """The row and the ends of the longest black line inside the map: the scale bar; in pixels
+        of the picture. None where there is none."""
+        scale, bottom = self.map_place(np.empty(shape), pixels)
+        found = None
+        for row in range(TOP + 2, bottom - 2):
+            black = (pixels[row, LEFT + 2 : LEFT + int(scale * shape[1]) - 2] == 0).all(axis=1)
+            ends = np.flatnonzero(np.diff(np.concatenate([[0], black.astype(int), [0]])))
+            for first, last in zip(ends[::2], ends[1::2]):
+                if last - first > max(20, found[2] - found[1] if found else 0):
+                    found = row, LEFT + 2 + first, LEFT + 2 + last
+        return found
+
+    def test_scale_bar(self):
+        """Along it, the sky has a round angle: at a pole, in galactic maps, for pixels that are no
+        squares, in turned and in small maps."""
+        round_angles = [
+            digit * unit / 3600 for unit in (1, 60, 3600) for digit in (1, 2, 5, 10, 20, 30)
+        ] + [digit * 10.0**power / 3600 for power in range(-5, 0) for digit in (1, 2, 5)]
+        small = {"CDELT1": -1e-9, "CDELT2": 1e-9}
+        for n, cards in enumerate(
+            (
+                {},
+                {"CRVAL2": 89.99},
+                {"CRVAL2": -90.0, "CDELT1": -0.05, "CDELT2": 0.05},
+                {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "CRVAL1": 0.0, "CRVAL2": 0.0},
+                {"CDELT1": -3e-3, "CDELT2": 1e-3, "CROTA2": 37.0},
+                {"CDELT1": 1e-3, "CDELT2": 7e-3},
+                small,
+            )
+        ):
+            with self.subTest(cards=cards):
+                image = t.noise(200, 300, n_sources=0)
+                path = self.write("image%d.fits" % n, image, t.sky_header(**cards))
+                pixels, _ = self.picture(path, "-n", "9")
+                row, first, last = self.scale_bar(pixels, image.shape)
+                scale, bottom = self.map_place(image, pixels)
+                x = (np.array([first, last]) - LEFT) / scale - 0.5
+                y = np.full(2, (bottom - row - 0.5) / scale - 0.5)
+                lon, lat = np.radians(
+                    WCS(fits.getheader(path)).wcs_pix2world(np.column_stack([x, y]), 0).T
+                )
+                half = np.sqrt(
+                    np.sin((lat[1] - lat[0]) / 2) ** 2
+                    + np.cos(lat[0]) * np.cos(lat[1]) * np.sin((lon[1] - lon[0]) / 2) ** 2
+                )
+                angle = np.degrees(2 * np.arcsin(half))
+                nearest = min(round_angles, key=lambda each: abs(np.log(each / angle)))
+                self.assertLess(abs(angle / nearest - 1), 0.03)
+                self.assertTrue(0.09 < (last - first) / (2 * 300) < 0.3, (first, last))
+
+    def test_no_scale_bar(self):
+        """Without a sky, in a map of the whole sky whose corners are off it, and where it had no
+        room."""
+        sky = t.sky_header(
+            CTYPE1="RA---AIT", CTYPE2="DEC--AIT", CRVAL1=0.0, CRVAL2=0.0, CDELT1=-1.2, CDELT2=1.2
+        )
+        for n, (shape, header) in enumerate(
+            (((200, 300), None), ((150, 300), sky), ((700, 30), t.sky_header()))
+        ):
+            image = t.noise(*shape, n_sources=0)
+            pixels, _ = self.picture(self.write("image%d.fits" % n, image, header), "-n", "9")
+            self.assertIsNone(self.scale_bar(pixels, shape))
 
     def test_absurd_beams(self):
         """What is far larger than the sheet is not drawn: the map is as it is without it, and the
@@ -422,7 +486,7 @@ class Picture(t.Case):
     def test_line_of_ellipses(self):
         """It is there with ellipses, and longer where there are more kinds; a narrow sheet has it
         whole."""
-        image, lengths = t.noise(200, 200, n_sources=0), []
+        image, lengths = t.noise(270, 270, n_sources=0), []
         header = t.sky_header(
             CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
         )
@@ -446,7 +510,37 @@ class Picture(t.Case):
         pixels, rows = self.picture(self.write("image.fits", narrow, header), "-i", "3")
         self.assertEqual([row["Maj"] is None for row in rows], [False, True])
         self.assertLess(self.length_of_line(pixels), pixels.shape[1] - LEFT - 3)
-        self.assertGreater(self.length_of_line(pixels), 450)
+        self.assertGreater(self.length_of_line(pixels), 300)
+
+    def test_two_lines_of_ellipses(self):
+        """Where one line would be too long, the legend has two, and name and number of sources
+        share one."""
+        image = t.noise(200, 200, n_sources=0) + self.gaussian((200, 200), 90, 50, 50, 6)
+        image -= self.gaussian(image.shape, 90, 150, 50, 6)
+        image += self.gaussian(image.shape, 30, 60, 130, 24) + self.gaussian(
+            image.shape, 30, 75, 130, 6
+        )
+        header = t.sky_header(
+            CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
+        )
+        many = ["--negative", "--scales=2,4,8"]
+        none, lengths = ["-n", "1e6"], {}  # of the three lines
+        for name in ("i.fits", "a" * 75 + ".fits"):
+            path = self.write(name, image.astype(np.float32), header)
+            for options in (none, many):
+                pixels, _ = self.picture(path, "-i", "3", "--fit", *options)
+                dark = (pixels[: TOP - 2, LEFT:] < 128).all(axis=2)
+                lengths[name[0], options is many] = [
+                    np.flatnonzero(np.append(True, line.any(axis=0)))[-1]
+                    for line in (dark[:29], dark[30:48], dark[50:])
+                ]
+        self.assertLess(lengths["i", False][0], 50)  # the name alone
+        self.assertEqual(lengths["i", False][2], 0)
+        name, first, second = lengths["i", True]
+        self.assertTrue(name > 250 and first > 600 and 100 < second < first, lengths)
+        # a name that is too long to share its line: the legend has one line, in a smaller font
+        self.assertEqual(lengths["a", True][0], lengths["a", False][0])
+        self.assertTrue(lengths["a", True][1] < 300 and lengths["a", True][2] > 600, lengths)
 
     def test_dashed(self):
         """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak

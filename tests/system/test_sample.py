@@ -1,7 +1,6 @@
-"""The sample image in data/ and what README.md says of it."""
+"""The sample image in data/, and scripts/quickstart."""
 import csv
 import os
-import re
 import shutil
 import subprocess
 
@@ -36,34 +35,48 @@ class Sample(t.Case):
                 abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"]
             )
 
-    def test_readme_shows_what_comes_out(self):
-        with open(os.path.join(t.SOURCE_ROOT, "README.md")) as stream:
-            readme = stream.read()
-        shown = re.search(r"srcfind: data/sample.fits: (.*?), [\d.]+ ms", readme).group(1)
-        self.assertIn(shown, t.run(SAMPLE, "--island", "3").stderr)
-
-    def test_quickstart_builds_what_it_says(self):
-        """With nvcc also the module that --gpu loads; meson, ninja and nvcc are stand-ins here."""
+    def quickstart(self, *arguments, gpus=""):
+        """What scripts/quickstart prints until ninja fails; meson, ninja, nvcc and nvidia-smi are
+        stand-ins."""
         for directory in ("scripts", "bin", "build"):
-            os.mkdir(self.path(directory))
+            os.makedirs(self.path(directory), exist_ok=True)
         shutil.copy(os.path.join(t.SOURCE_ROOT, "scripts", "quickstart"), self.path("scripts"))
-        for name in ("scripts/install-packages", "bin/meson", "bin/nvcc", "bin/ninja"):
+        says = 'echo "$@"\n'
+        for name, lines in (
+            ("scripts/install-packages", says),
+            ("bin/meson", says),
+            ("bin/nvcc", says),
+            ("bin/nvidia-smi", "echo '%s'\n" % gpus),
+            ("bin/ninja", says + "exit 1\n"),
+        ):
             with open(self.path(name), "w") as stream:
-                stream.write('#!/bin/sh\necho "$@"\n' + ("exit 1\n" if name == "bin/ninja" else ""))
+                stream.write("#!/bin/sh\n" + lines)
             os.chmod(self.path(name), 0o755)
-        result = subprocess.run(
-            [self.path("scripts/quickstart")],
+        return subprocess.run(
+            [self.path("scripts/quickstart"), *arguments],
             capture_output=True,
             text=True,
             env={**os.environ, "PATH": self.path("bin") + ":/usr/bin:/bin"},
         )
-        self.assertIn("Building (with CUDA", result.stdout)
-        self.assertTrue(
-            result.stdout.endswith(" src/srcfind src/srcfind-merge src/libsrcfind-cuda.so\n"),
-            result.stdout,
-        )
+
+    def test_quickstart_builds_what_it_says(self):
+        """CUDA for the GPU that is there, or where it is asked for."""
+        plain = " src/srcfind src/srcfind-merge"
+        for arguments, gpus, words, options, targets in (
+            ([], "", "(without CUDA", "-Dcuda=disabled\n", plain),
+            ([], "GPU 0", "(with CUDA for the GPU", "-Dcuda=enabled -Dgpu_archs=native\n", None),
+            (["--cuda"], "", "(with CUDA for GPUs", "-Dcuda=enabled -Dgpu_archs=75,80,90\n", None),
+        ):
+            out = self.quickstart(*arguments, gpus=gpus).stdout
+            self.assertIn(words, out)
+            self.assertIn(options, out)
+            self.assertTrue(
+                out.endswith((targets or plain + " src/libsrcfind-cuda.so") + "\n"), out
+            )
+            self.assertEqual(" g++ " in out, targets is None)
         with open(os.path.join(t.SOURCE_ROOT, "src", "meson.build")) as stream:
             self.assertIn("shared_library('srcfind-cuda'", stream.read())
+        self.assertEqual(self.quickstart("--gpu").returncode, 2)
 
 
 if __name__ == "__main__":

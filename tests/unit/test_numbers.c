@@ -16,7 +16,7 @@ static struct number number_of(int64_t outline) {
 
 /* Where the number of the first of some ellipses is from its centre; "" if it has none. */
 static const char *side(const struct outline *outlines, int n, struct box taken) {
-    const struct obstacles obstacles = {map, taken, outlines, n};
+    const struct obstacles obstacles = {map, {taken}, outlines, n};
     struct number number = number_of(0);
     numbers_place(&number, 1, &obstacles);
     const double x = (number.box.left + number.box.right) / 2 - outlines->x;
@@ -62,7 +62,7 @@ static void beside_a_leaning_one(void **state) {
     for (int i = 0; i < 4; i++) {
         const struct outline outline = {300, 200, 120, 12, angles[i]};
         const struct outline wider = {300, 200, 140, 32, angles[i]};
-        const struct obstacles obstacles = {map, {0, 0, 0, 0}, &outline, 1};
+        const struct obstacles obstacles = {map, {{0, 0, 0, 0}}, &outline, 1};
         struct number number = number_of(0);
         numbers_place(&number, 1, &obstacles);
         assert_true(number.is_placed);
@@ -96,7 +96,8 @@ static void crowd(void **state) {
                                        major, 4, M_PI * random_unit(&r)};
         numbers[i] = number_of(i);
     }
-    const struct obstacles obstacles = {map, {100, 320, 130, 350}, outlines, MANY};
+    const struct obstacles obstacles = {
+        map, {{470, 50, 500, 60}, {100, 320, 130, 350}}, outlines, MANY};
     numbers_place(numbers, MANY, &obstacles);
     for (int i = 0; i < MANY; i++) {
         const struct box *b = &numbers[i].box;
@@ -106,7 +107,8 @@ static void crowd(void **state) {
         assert_true(b->left >= 100 && b->right <= 500 && b->top >= 50 && b->bottom <= 350);
         assert_true(fabs(b->right - b->left - WIDTH) < 1e-9 &&
                     fabs(b->bottom - b->top - HEIGHT) < 1e-9);
-        assert_false(boxes_overlap(b, &obstacles.taken));
+        assert_false(boxes_overlap(b, &obstacles.taken[0]));
+        assert_false(boxes_overlap(b, &obstacles.taken[1]));
         for (int k = 0; k < MANY; k++) {
             assert_false(k < i && numbers[k].is_placed && boxes_overlap(b, &numbers[k].box));
             assert_false(outlines[k].x > b->left && outlines[k].x < b->right &&
@@ -120,7 +122,7 @@ static void crowd(void **state) {
 /* The first of two that want the same place gets it. */
 static void first_comes_first(void **state) {
     static const struct outline outlines[] = {{496, 54, 4, 4, 0}, {478, 54, 4, 4, 0}};
-    const struct obstacles obstacles = {map, {0, 0, 0, 0}, outlines, 2};
+    const struct obstacles obstacles = {map, {{0, 0, 0, 0}}, outlines, 2};
     (void)state;
     for (int64_t first = 0; first < 2; first++) {
         struct number numbers[] = {number_of(first), number_of(1 - first)}, lone = number_of(first);
@@ -143,20 +145,41 @@ static void boxes(void **state) {
     assert_false(outline_contains(&(struct outline){0, 0, 5, 1, M_PI / 4}, 3, 3));
 }
 
+/* The texts of a legend, those behind an ellipse with its colour. */
+static const char *legend_text(unsigned kinds, const struct scales_option *scales) {
+    static char text[MOST_LEGEND * (LEGEND_TEXT + 8)];
+    struct legend legend;
+    legend_make(&legend, kinds, scales);
+    text[0] = '\0';
+    for (int i = 0; i < legend.n; i++) {
+        const struct legend_item *item = &legend.items[i];
+        const struct colour *of[] = {&marks_red, &marks_blue, &marks_of_scales[0],
+                                     &marks_of_scales[1], &marks_of_scales[2]};
+        static const char *const names[] = {"red", "blue", "orange", "green", "violet"};
+        for (int k = 0; k < 5; k++)
+            strcat(text, item->colour == of[k] ? names[k] : "");
+        strcat(text, item->is_thin ? " thin" : item->is_dashed ? " dashed" : "");
+        strcat(strcat(strcat(text, "["), item->text), "]");
+    }
+    return text;
+}
+
 static void legends(void **state) {
-    char text[LEGEND_TEXT];
+    static const struct scales_option none = {0}, usual = {3, {2, 4, 8}}, one = {1, {2.5}},
+                                      many = {8, {1, 2, 3, 4, 5, 6, 7, 8}};
     (void)state;
-    legend_text(0, text);
-    assert_string_equal(text, "");
-    legend_text(MARK_FWHM, text);
-    assert_string_equal(text, "ellipses: twice the FWHM of sources");
-    legend_text(MARK_MOMENTS | MARK_NUMBER, text);
-    assert_string_equal(text, "ellipses: twice the FWHM of sources by moments; numbers: Source_id");
-    legend_text(~0u, text);
+    assert_string_equal(legend_text(0, &none), "");
+    assert_string_equal(legend_text(MARK_FWHM, &none), "[twice the FWHM of sources]");
+    assert_string_equal(legend_text(MARK_MOMENTS | MARK_NUMBER, &none),
+                        "[twice the FWHM of sources by moments][numbers: Source_id]");
+    assert_string_equal(legend_text(MARK_SCALE | MARK_NEGATIVE, &usual),
+                        "red[not smoothed]orange[scale 2]green[scale 4]violet[scale 8]"
+                        "blue[negative]");
+    assert_string_equal(legend_text(MARK_SCALE, &one), "red[not smoothed]orange[scale 2.5]");
     assert_non_null(
-        strstr(text, "; thin: FWHM of the Gaussians of a source; dashed: not fitted; "));
-    assert_non_null(strstr(text, "blue: negative; numbers: Source_id"));
-    assert_true(strlen(text) + 40 < LEGEND_TEXT);
+        strstr(legend_text(~0u, &many), "green[scale 2 or 5 or 8]violet[scale 3 or 6]"));
+    assert_non_null(strstr(legend_text(~0u, &many),
+                           "red thin[Gaussians of a source, FWHM]red dashed[not fitted]"));
 }
 
 int main(void) {

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcfind.page._display import shown_columns
 from srcfind.page._figures import (
     completeness_section,
     counts_section,
-    is_negative,
     reliability_section,
     sources_section,
 )
-from srcfind.page._maps import read_picture, rms_section
-from srcfind.page._page import Section, Sheet, Table, render, short, write_page
-from srcfind.page._read import CatalogueFile, number, text
+from srcfind.page._maps import picture_key, read_picture, rms_section
+from srcfind.page._numbers import angle_scale, noise_text, short
+from srcfind.page._page import Section, Sheet, Table, render, write_page
+from srcfind.page._read import CatalogueFile, is_negative, number, text
 from srcfind.page._votable import read_any_catalogue
 
 if TYPE_CHECKING:
@@ -27,14 +28,12 @@ if TYPE_CHECKING:
 _SHOWN = {
     "Source_id",
     "Scale",
-    "Source_Name",
     "S_Code",
     "RA",
     "DEC",
     "GLON",
     "GLAT",
     "Total_flux",
-    "E_Total_flux",
     "Peak_flux",
     "SNR",
     "Maj",
@@ -53,11 +52,11 @@ def _beam(image: dict[str, Any]) -> str:
     major, minor, angle = (
         number(image, "beam", name) for name in ("major_deg", "minor_deg", "angle_deg")
     )
-    return (
-        f"{short(3600 * major)} × {short(3600 * minor)} arcsec, PA {short(angle)}°"
-        if math.isfinite(major)
-        else "not known"
-    )
+    if not math.isfinite(major):
+        return "not known"
+    scale = angle_scale(major)
+    axes = f"{short(major / scale.factor)} × {short(minor / scale.factor)} {scale.unit}"
+    return axes + (f", PA {short(angle, 3)}°" if math.isfinite(angle) else "")
 
 
 def _frequency(hertz: float) -> str:
@@ -72,11 +71,14 @@ def _frequency(hertz: float) -> str:
     return f"{short(hertz / factor, 6)} {unit}"
 
 
-def _noise(members: dict[str, Any], unit: str) -> str:
+def _noise(catalogue: CatalogueFile) -> str:
+    members, unit = catalogue.members, text(catalogue.image, "unit")
     median, whole = number(members, "background", "local", "rms_median"), number(
         members, "background", "rms"
     )
-    return f"{short(median)} {unit} (median)" if math.isfinite(median) else f"{short(whole)} {unit}"
+    return (
+        f"{noise_text(median, unit)} (median)" if math.isfinite(median) else noise_text(whole, unit)
+    )
 
 
 def _facts(catalogue: CatalogueFile) -> list[tuple[str, str]]:
@@ -90,7 +92,7 @@ def _facts(catalogue: CatalogueFile) -> list[tuple[str, str]]:
             "Threshold",
             f"{short(number(members, 'detection', 'threshold'))} rms, islands to {short(number(members, 'detection', 'island'))} rms",
         ),
-        ("rms", _noise(members, text(image, "unit"))),
+        ("rms", _noise(catalogue)),
         ("Beam", _beam(image)),
     ]
     shape = image.get("shape")
@@ -129,12 +131,12 @@ def _sheet(catalogue: CatalogueFile) -> Sheet:
     )
     columns = [
         {
+            **shown,
             "name": column.name,
-            "unit": column.unit,
             "description": column.description,
             "shown": all_shown or column.name in names,
         }
-        for column in catalogue.columns
+        for column, shown in zip(catalogue.columns, shown_columns(catalogue))
     ]
     return Sheet("sources", columns, catalogue.rows)
 
@@ -235,6 +237,7 @@ def write_catalogue_page(
             facts=_facts(catalogue),
             notes=_notes(catalogue),
             picture=picture,
+            key=picture_key(catalogue) if picture else [],
             remarks=_remarks(catalogue, words),
             sheet=_sheet(catalogue),
             sections=sections,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcfind.page._match import matches, offsets, tangents, vectors
-from srcfind.page._page import Figure, Section, Table, short
+from srcfind.page._numbers import measured, short
+from srcfind.page._page import Figure, Section, Table
 from srcfind.page._plots import (
     BLUE,
     VERMILLION,
@@ -184,12 +185,8 @@ def match(catalogue: CatalogueFile, reference: Reference, options: ReferenceOpti
 # --- numbers ---
 
 
-def _with_error(value: Median, digits: int = 3) -> str:
-    return (
-        f"{short(value.value, digits)} ± {short(value.error, 2)}"
-        if math.isfinite(value.value)
-        else "–"
-    )
+def _with_error(value: Median) -> str:
+    return measured(value.value, value.error) or "–"
 
 
 def ratio_median(found: Matches) -> Median:
@@ -241,7 +238,7 @@ def _trend(name: str, values: Array, along: Array, ends: tuple[str, str], unit: 
     change, error = last.value - first.value, math.hypot(first.error, last.error)
     if not abs(change) > 4 * error:
         return None
-    return f"{name} changes by {short(change, 3)} ± {short(error, 2)}{unit} from the third {ends[0]} to the third {ends[1]}."
+    return f"{name} changes by {measured(change, error)}{unit} from the third {ends[0]} to the third {ends[1]}."
 
 
 def _trends(found: Matches) -> list[str]:
@@ -289,10 +286,7 @@ def _table(label: str, along: Array, values: list[tuple[str, Array]]) -> Table:
     rows = [
         (
             short(float(at), 3),
-            *(
-                f"{short(float(middle[i]), 3)} ± {short(float(error[i]), 2)}"
-                for _, middle, error in columns
-            ),
+            *(measured(float(middle[i]), float(error[i])) for _, middle, error in columns),
         )
         for i, at in enumerate(columns[0][0])
     ]
@@ -465,7 +459,7 @@ def _about_fluxes(found: Matches, reference: Reference, options: ReferenceOption
         ]
     return [
         f"Fluxes: Total_flux over {reference.flux_name}, which was multiplied by {short(found.ratio_factor)}: from {short(options.frequency / 1e6, 6)} to "
-        f"{short(found.frequency / 1e6, 6)} MHz with a spectral index of {options.spectral_index}."
+        f"{short(found.frequency / 1e6, 6)} MHz with a spectral index of {short(options.spectral_index or 0)}."
     ]
 
 

@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from srcfind.page._page import Figure, Section, Table, short
+from srcfind.page._maps import OF_SCALES, RED, scales_of
+from srcfind.page._numbers import Scale, angle_scale, flux_scale, measured, short, typical
+from srcfind.page._page import Figure, Section, Table
 from srcfind.page._plots import (
     BLUE,
     GREEN,
@@ -25,27 +28,25 @@ from srcfind.page._plots import (
     counts_axis,
     draw,
 )
-from srcfind.page._read import CatalogueFile, number, objects, text
+from srcfind.page._read import (
+    ARTEFACT,
+    CatalogueFile,
+    has_flag,
+    is_negative,
+    is_number,
+    number,
+    objects,
+    text,
+)
 
 Array = NDArray[Any]
 
-_NEGATIVE, _ARTEFACT = 32, 2048  # in Flags
 _LEAST_COMPLETE = 0.6  # below it, counts are not corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
 _NAMES_OF_WIDTHS: dict[float, str] = {1: "point sources", 0: "sources of a file"}
 _MANY = 1000  # more points than this are drawn small
 _FEW = 5  # fewer sources are not counted
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
-
-
-def _has_flag(catalogue: CatalogueFile, flag: int) -> NDArray[np.bool_]:
-    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
-    return np.asarray((flags & flag) != 0)
-
-
-def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
-    """Which sources are negative."""
-    return _has_flag(catalogue, _NEGATIVE)
 
 
 def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
@@ -55,15 +56,19 @@ def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
 
 
 def _cell(value: Any) -> str:
-    """A number as in the JSON."""
-    return "–" if value is None else str(value)
+    """A number of the JSON for reading."""
+    return short(float(value)) if is_number(value) else "–"
+
+
+def _with_error(each: dict[str, Any], name: str, error: str) -> str:
+    return measured(number(each, name), number(each, error)) or "–"
 
 
 # --- positive and negative sources ---
 
 
 def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
-    real = ~_has_flag(catalogue, _ARTEFACT)
+    real = ~has_flag(catalogue, ARTEFACT)
     snr, negative = np.abs(catalogue.reals(name))[real], is_negative(catalogue)[real]
     axis = axis_over(f"|{name}|", snr, log=True, margin=0.01)
     edges = np.geomspace(axis.low, axis.high, max(9, min(31, int(2 * math.sqrt(len(snr))))))
@@ -87,7 +92,7 @@ def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
 
 def _has_real(catalogue: CatalogueFile, name: str) -> bool:
     """Whether a source that is no artefact has this number."""
-    return bool(np.isfinite(catalogue.reals(name)[~_has_flag(catalogue, _ARTEFACT)]).any())
+    return bool(np.isfinite(catalogue.reals(name)[~has_flag(catalogue, ARTEFACT)]).any())
 
 
 def reliability_section(catalogue: CatalogueFile) -> Section:
@@ -160,21 +165,24 @@ def _middles(bins: list[dict[str, Any]]) -> Array:
     return middles
 
 
+def _scaled(widths: dict[float, list[dict[str, Any]]], factor: float) -> dict[float, list[Any]]:
+    """Bins whose edges are in another unit: `factor` of the catalogue's."""
+    return {
+        width: [dict(each, low=each["low"] / factor, high=each["high"] / factor) for each in bins]
+        for width, bins in widths.items()
+    }
+
+
 def _bins_table(widths: dict[float, list[dict[str, Any]]], label: str) -> Table:
-    names = (
-        "injected",
-        "found",
-        "completeness",
-        "error",
-        "flux_ratio",
-        "flux_scatter",
-        "position_scatter",
-    )
     rows = [
         (
             _cell(each["width"]),
             f"{_cell(each['low'])} to {_cell(each['high'])}",
-            *(_cell(each.get(name)) for name in names),
+            _cell(each["injected"]),
+            _cell(each.get("found")),
+            _with_error(each, "completeness", "error"),
+            _with_error(each, "flux_ratio", "flux_scatter"),
+            _cell(each.get("position_scatter")),
         )
         for bins in widths.values()
         for each in bins
@@ -183,9 +191,10 @@ def _bins_table(widths: dict[float, list[dict[str, Any]]], label: str) -> Table:
         (
             "width (beams)",
             label,
-            *names[:4],
-            "flux ratio",
-            "its scatter",
+            "injected",
+            "found",
+            "completeness",
+            "flux ratio ± its scatter",
             "position scatter (pixels)",
         ),
         rows,
@@ -272,7 +281,13 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
         return Section("completeness", "Completeness", _no_completeness(catalogue))
     injected = sum(each["injected"] for bins in (by_snr or by_flux).values() for each in bins)
     added = f"{injected:g} sources with shapes that are known {'' if by_snr else 'and fluxes in these ranges '}were added, and searched for."
-    unit = text(catalogue.image, "flux_unit")
+    usual = typical(catalogue.reals("Total_flux"))  # so that the unit is that of the table
+    edges = [each["low"] for bins in by_flux.values() for each in bins]
+    scale = flux_scale(
+        text(catalogue.image, "flux_unit"), usual if math.isfinite(usual) else typical(edges)
+    )
+    by_flux, label = _scaled(by_flux, scale.factor), "true Total_flux"
+    label += f" ({scale.unit})" if scale.unit else ""
     figures = []
     if by_snr:
         figures.append(
@@ -287,7 +302,7 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
         figures.append(
             _completeness_plot(
                 by_flux,
-                f"true Total_flux ({unit})" if unit else "true Total_flux",
+                label,
                 f"The share by flux density, for {'the whole image' if len(catalogue.images) == 1 else 'all images'}. It rises slowly where "
                 "the rms differs from place to place.",
             )
@@ -296,10 +311,7 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
         "completeness",
         "Completeness and flux bias",
         [added],
-        [
-            *figures,
-            _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, "true Total_flux"),
-        ],
+        [*figures, _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, label)],
     )
 
 
@@ -350,7 +362,7 @@ def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str
         axis_over("N(>S) per square degree" if has_area else "N(>S)", axis, log=True),
     )
     return Figure(
-        draw(frame, layers, "Counts: log N - log S"),
+        draw(frame, layers, "Counts: log N − log S"),
         "The number of sources above a flux density. It becomes flat where sources are missed.",
     )
 
@@ -394,7 +406,7 @@ def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure |
 
 
 def counts_section(catalogue: CatalogueFile) -> Section | None:
-    """log N - log S; None without fluxes."""
+    """log N − log S; None without fluxes."""
     (flux,) = _positive_reals(catalogue, "Total_flux")
     flux = flux[np.isfinite(flux) & (flux > 0)]
     if not len(flux):
@@ -409,9 +421,9 @@ def counts_section(catalogue: CatalogueFile) -> Section | None:
         if share is None or complete is None
         else np.where(complete, 1 / np.maximum(share, _LEAST_COMPLETE), np.nan)
     )
-    figures = [
-        _cumulative_plot(flux, weights, area, f"Total_flux ({unit})" if unit else "Total_flux")
-    ]
+    scale = flux_scale(unit, typical(flux))
+    label = f"Total_flux ({scale.unit})" if unit else "Total_flux"
+    figures = [_cumulative_plot(flux / scale.factor, weights, area, label)]
     if unit == "Jy" and area > 0 and len(flux) >= 20:
         euclidean = _euclidean_plot(flux, weights, area)
         figures += [euclidean] if euclidean else []
@@ -428,28 +440,46 @@ def counts_section(catalogue: CatalogueFile) -> Section | None:
 # --- fluxes and sizes ---
 
 
-def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
-    """The classes of positive sources, with labels: by scale, or by the number of Gaussians."""
+@dataclass(frozen=True)
+class _Class:
+    """Some of the positive sources, with the look of their points."""
+
+    label: str
+    which: NDArray[np.bool_]
+    colour: str
+    mark: str
+
+
+def _classes(catalogue: CatalogueFile) -> list[_Class]:
+    """The classes of positive sources: by scale, in the colours of the picture, or by the number of
+    Gaussians."""
     keep = ~is_negative(catalogue)
     if catalogue.has("Scale"):
-        scale = catalogue.reals("Scale")[keep]
-        return [
-            ("not smoothed" if each == 0 else f"scale {each:g}", scale == each)
-            for each in sorted(set(scale[np.isfinite(scale)]))[:4]
+        scale, marks = catalogue.reals("Scale")[keep], [mark for _, mark in _LOOKS]
+        return [_Class("not smoothed", scale == 0, RED, marks[0])] + [
+            _Class(
+                f"scale {each:g}",
+                scale == each,
+                OF_SCALES[i % len(OF_SCALES)],
+                marks[(i + 1) % len(marks)],
+            )
+            for i, each in enumerate(scales_of(catalogue))
         ]
     if catalogue.has("N_Gaus"):
         several = catalogue.reals("N_Gaus")[keep] > 1
-        return [("one Gaussian", ~several), ("several Gaussians", several)]
-    return [("source", np.ones(int(keep.sum()), bool))]
+        parts = [("one Gaussian", ~several), ("several Gaussians", several)]
+    else:
+        parts = [("source", np.ones(int(keep.sum()), bool))]
+    return [_Class(label, which, *look) for (label, which), look in zip(parts, _LOOKS)]
 
 
 def _points(catalogue: CatalogueFile, x: Array, y: Array) -> list[Layer]:
     there = np.isfinite(x) & np.isfinite(y)
     size = 5 if len(x) < _MANY else 3
     return [
-        Points(x[which], y[which], label, colour, mark, size)
-        for (label, which), (colour, mark) in zip(_classes(catalogue), _LOOKS)
-        if (which & there).any()
+        Points(x[each.which], y[each.which], each.label, each.colour, each.mark, size)
+        for each in _classes(catalogue)
+        if (each.which & there).any()
     ]
 
 
@@ -483,18 +513,18 @@ def _sizes_plot(catalogue: CatalogueFile) -> Figure | None:
     if not catalogue.has("Maj", "SNR"):
         return None
     unit = catalogue.unit("Maj")
-    factor, shown_unit = (3600.0, "arcsec") if unit == "deg" else (1.0, unit or "pixels")
     maj, snr = _positive_reals(catalogue, "Maj", "SNR")
-    maj = maj * factor
+    scale = angle_scale(typical(maj)) if unit == "deg" else Scale(unit or "pixels")
+    maj = maj / scale.factor
     if not (np.isfinite(maj) & (maj > 0)).any():
         return None
     rules: list[Layer] = []
-    beam = 3600 * number(catalogue.image, "beam", "major_deg")
+    beam = number(catalogue.image, "beam", "major_deg") / scale.factor
     if unit == "deg" and math.isfinite(beam):
         rules = [Rule(beam, "the beam", vertical=False)]
     frame = Frame(
         axis_over("SNR", snr, log=True),
-        axis_over(f"Maj ({shown_unit})", np.append(maj, [beam] if rules else []), log=True),
+        axis_over(f"Maj ({scale.unit})", np.append(maj, [beam] if rules else []), log=True),
     )
     return Figure(
         draw(frame, rules + _points(catalogue, snr, maj), "Maj against S/N"),

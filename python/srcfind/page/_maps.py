@@ -14,19 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from srcfind.page._page import Figure, Section, data_uri, short
-from srcfind.page._plots import (
-    Axis,
-    Frame,
-    Raster,
-    Rule,
-    Steps,
-    axis_over,
-    colours,
-    counts_axis,
-    draw,
-)
-from srcfind.page._read import CatalogueFile, number
+from srcfind.page._numbers import Scale, noise_scale, short
+from srcfind.page._page import Figure, Section, data_uri
+from srcfind.page._plots import Axis, Frame, Raster, Rule, Steps, axis_over, colours, draw
+from srcfind.page._read import CatalogueFile, is_negative, number, text
 
 Array = NDArray[Any]
 
@@ -126,6 +117,37 @@ def read_picture(catalogue: CatalogueFile) -> tuple[Picture | None, str]:
         return None, f"{path.name} cannot be read ({error}): search again with --save picture."
 
 
+# Of marks, as in src/output/picture/marks.c.
+RED, MARK_BLUE, OF_SCALES = "#d91a1a", "#1a59d9", ("#f28c00", "#009933", "#9926bf")
+
+
+def scales_of(catalogue: CatalogueFile) -> list[float]:
+    """The scales of a search with --scales, the smallest first."""
+    words = text(catalogue.members, "options", "scales").split(",")
+    try:
+        scales = [float(word) for word in words]
+    except ValueError:
+        scales = [float(each) for each in set(catalogue.reals("Scale")) if each > 0]
+    return sorted(scales)
+
+
+def picture_key(catalogue: CatalogueFile) -> list[tuple[str, str]]:
+    """The colours of ellipses in the picture, and what has them."""
+    keep = ~is_negative(catalogue)
+    key = []
+    if catalogue.has("Scale"):
+        scale = catalogue.reals("Scale")[keep]
+        key.append((RED, f"not smoothed: {int((scale == 0).sum())}"))
+        key += [
+            (OF_SCALES[i % len(OF_SCALES)], f"scale {each:g}: {n}")
+            for i, each in enumerate(scales_of(catalogue))
+            if (n := int((scale == each).sum()))
+        ]
+    else:
+        key.append((RED, f"sources: {int(keep.sum())}"))
+    return [*key, (MARK_BLUE, f"negative: {int((~keep).sum())}")] if not keep.all() else key
+
+
 # --- the map of the rms ---
 
 
@@ -178,8 +200,8 @@ def _map_figure(values: Array, shape: tuple[int, int], bar: Axis) -> Figure:
     frame = Frame(
         Axis("x (pixels)", -0.5, width - 0.5),
         Axis("y (pixels)", -0.5, height - 0.5),
-        max(400 * width / longest, 40),
-        max(400 * height / longest, 40),
+        max(400 * width / longest, 90),  # room for the name of an axis
+        max(400 * height / longest, 90),
         bar,
     )
     return Figure(
@@ -194,7 +216,7 @@ def _distribution_figure(values: Array, label: str, median: float) -> Figure:
     share = 100 * counts / len(values)
     return Figure(
         draw(
-            Frame(axis, counts_axis("pixels (%)", share)),
+            Frame(axis, Axis("pixels (%)", 0, 1.05 * float(share.max()))),
             [Steps(edges, share), Rule(median, "median")],
             "Distribution of the rms",
         ),
@@ -203,16 +225,26 @@ def _distribution_figure(values: Array, label: str, median: float) -> Figure:
     )
 
 
-def _noise_in_words(catalogue: CatalogueFile) -> str:
-    members, unit = catalogue.members, str(catalogue.image.get("unit") or "(no unit)")
+def rms_scale(catalogue: CatalogueFile) -> Scale:
+    """The unit in which the noise of a catalogue is short."""
+    background = catalogue.members.get("background")
+    local, whole = number(background, "local", "rms_median"), number(background, "rms")
+    usual = local if math.isfinite(local) else whole
+    return noise_scale(str(catalogue.image.get("unit") or ""), usual)
+
+
+def _noise_in_words(catalogue: CatalogueFile, scale: Scale) -> str:
+    members, unit = catalogue.members, scale.unit or "(no unit)"
     least, middle, most = (
-        number(members, "background", "local", name)
+        number(members, "background", "local", name) / scale.factor
         for name in ("rms_least", "rms_median", "rms_most")
     )
     if math.isfinite(middle):
-        return f"Local noise: the rms is {short(least)} to {short(most)} {unit}, {short(middle)} in the median of its boxes."
-    rms = number(members, "background", "rms")
-    return f"One noise for the whole image: rms {short(rms)} {unit}." if math.isfinite(rms) else ""
+        return f"Local noise: the rms is {short(least, 3)} to {short(most, 3)} {unit}, {short(middle, 3)} in the median of its boxes."
+    rms = number(members, "background", "rms") / scale.factor
+    return (
+        f"One noise for the whole image: rms {short(rms, 3)} {unit}." if math.isfinite(rms) else ""
+    )
 
 
 def rms_section(catalogue: CatalogueFile) -> Section | None:
@@ -220,9 +252,10 @@ def rms_section(catalogue: CatalogueFile) -> Section | None:
     shape = shape_of(catalogue)
     if shape is None:
         return None
-    words, path = _noise_in_words(catalogue), Path(f"{catalogue.stem}.rms.fits")
+    scale, path = rms_scale(catalogue), Path(f"{catalogue.stem}.rms.fits")
+    words = _noise_in_words(catalogue, scale)
     try:
-        values = _read_map(path, shape, math.ceil(max(shape) / _MOST_RMS))
+        values = _read_map(path, shape, math.ceil(max(shape) / _MOST_RMS)) / scale.factor
     except FileNotFoundError:
         if not math.isfinite(number(catalogue.members, "background", "local", "rms_median")):
             return Section(
@@ -245,11 +278,10 @@ def rms_section(catalogue: CatalogueFile) -> Section | None:
     known = values[np.isfinite(values) & (values > 0)]
     if not len(known):
         return Section("rms", "Noise", [words, "All pixels are blank."])
-    unit = str(catalogue.image.get("unit") or "")
-    label = f"rms ({unit})" if unit else "rms"
+    label = f"rms ({scale.unit})" if scale.unit else "rms"
     low, high = (float(value) for value in np.percentile(known, (0.5, 99.5)))
     bar = axis_over(label, (low, high), margin=0)
-    median = number(catalogue.members, "background", "local", "rms_median")
+    median = number(catalogue.members, "background", "local", "rms_median") / scale.factor
     return Section(
         "rms",
         "Noise",

@@ -14,14 +14,16 @@ import numpy as np
 
 from srcfind.page._night_figures import distributions, overlap_section
 from srcfind.page._nights import Night, shown
-from srcfind.page._page import Sheet, render, short, write_page
-from srcfind.page._plots import VERMILLION, colour_text
+from srcfind.page._numbers import noise_scale, noise_text, short, typical
+from srcfind.page._page import Sheet, render, write_page
+from srcfind.page._plots import VERMILLION, Axis, colour_bar, colour_text
 from srcfind.page._read import PageError
 from srcfind.page._report import read_report
 from srcfind.page._skymap import Place, draw_map
 from srcfind.page._statistics import FEWEST as FEWEST_TILES
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from numpy.typing import NDArray
 
     from srcfind.page._read import Cell
@@ -92,7 +94,7 @@ def _facts(night: Night) -> list[tuple[str, str]]:
             ("Sources", f"{np.nansum(sources):.0f}, {np.nanmedian(sources):.0f} in a usual tile")
         )
     if np.isfinite(rms).any():
-        facts.append(("Median rms", f"{short(float(np.nanmedian(rms)))} {night.unit}"))
+        facts.append(("Median rms", noise_text(float(np.nanmedian(rms)), night.unit)))
     if np.isfinite(seconds).any():
         facts.append(
             (
@@ -168,6 +170,14 @@ def _fractions(values: NDArray[Any]) -> tuple[NDArray[Any], float, float]:
     return np.clip((logs - math.log(low)) / math.log(high / low), 0, 1), low, high
 
 
+def _bar(label: str, low: float, high: float) -> Markup | str:
+    """The colours from one value to another, with their ticks; or words where there is one value or
+    none."""
+    if not 0 < low < high:
+        return f"{label}: {short(low, 3) if low > 0 else 'not known'}"
+    return colour_bar(Axis(label, low, high, log=True))
+
+
 def _colour(fraction: float) -> str:
     return colour_text(fraction) if math.isfinite(fraction) else "#ffffff"
 
@@ -179,11 +189,10 @@ def _status_colour(night: Night, i: int) -> str:
 def _describe(night: Night, i: int) -> str:
     """A tile in a few words."""
     tile = night.tiles[i]
-    unit = f" {tile.unit}" if tile.unit else ""
     known = [
         (tile.text("status"), tile.text("status")),
         (tile.text("sources"), f"{tile.text('sources')} sources"),
-        (tile.text("rms_median"), f"rms {short(tile.number('rms_median'))}{unit}"),
+        (tile.text("rms_median"), f"rms {noise_text(tile.number('rms_median'), tile.unit)}"),
         (tile.text("seconds"), f"{tile.text('seconds')} s"),
     ]
     return shown(
@@ -203,6 +212,7 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
         return None
     rms, rms_low, rms_high = _fractions(night.numbers("rms_median"))
     counts, least, most = _fractions(night.numbers("sources"))
+    scale = noise_scale(night.unit, math.sqrt(rms_low * rms_high))
     places = []
     for i in there:
         corners = night.tiles[i].corners
@@ -222,9 +232,14 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
         )
     return {
         "svg": draw_map(places, there, "Map of the tiles"),
-        "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
-        "sources": (f"{least:.0f}", f"{most:.0f}"),
-        "ramp": [colour_text(i / 12) for i in range(13)],
+        "bars": {
+            "rms": _bar(
+                f"rms ({scale.unit})" if scale.unit else "rms",
+                rms_low / scale.factor,
+                rms_high / scale.factor,
+            ),
+            "sources": _bar("sources", least, most),
+        },
     }
 
 
@@ -257,6 +272,20 @@ def _cell(text: str) -> Cell:
     return value if math.isfinite(value) else text
 
 
+def _scaled(night: Night, name: str) -> dict[str, Any]:
+    """How a column in the unit of the maps is shown, if all tiles have the same."""
+    units = {tile.unit for tile in night.tiles if tile.is_done}
+    if name not in ("rms_median", "background") or len(units) != 1:
+        return {}
+    scale = noise_scale(night.unit, typical(night.numbers("rms_median")))
+    return {
+        "unit": scale.unit,
+        "catalogue_unit": night.unit,
+        "factor": scale.factor,
+        "units": dict(scale.all),
+    }
+
+
 def _sheet(night: Night, links: list[str]) -> Sheet:
     there = [column for column in _COLUMNS if any(tile.text(column[0]) for tile in night.tiles)]
     columns = [
@@ -264,7 +293,13 @@ def _sheet(night: Night, links: list[str]) -> Sheet:
         {"name": "odd", "unit": "", "description": "why it is odd", "shown": True},
     ]
     columns += [
-        {"name": name, "unit": unit, "description": words, "shown": is_shown}
+        {
+            "name": name,
+            "unit": unit,
+            "description": words,
+            "shown": is_shown,
+            **_scaled(night, name),
+        }
         for name, unit, words, is_shown in there
     ]
     columns.append(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcfind.page._overlaps import FEWEST, LEAST_SNR
+from srcfind.page._numbers import noise_scale, short, typical
 from srcfind.page._page import Figure, Section
 from srcfind.page._plots import (
     VERMILLION,
@@ -55,10 +56,12 @@ def _histogram(values: NDArray[Any], label: str, log: bool, caption: str) -> Fig
 
 
 def distributions(night: Night) -> Section:
+    rms = night.numbers("rms_median")
+    scale = noise_scale(night.unit, typical(rms))
     figures = [
         _histogram(
-            night.numbers("rms_median"),
-            f"rms ({night.unit})" if night.unit else "rms",
+            rms / scale.factor,
+            f"rms ({scale.unit})" if scale.unit else "rms",
             True,
             "The noise of the tiles. A tail to the right is usual at the edge of a survey; a second peak is not.",
         ),
@@ -142,8 +145,8 @@ def overlap_section(night: Night) -> Section:
     if not sure:
         return Section("overlaps", "Overlaps", [rule, "No pair has that many."])
     found = (
-        f"{len(sure)} of {len(overlaps.pairs)} pairs have that many. One source scatters by {overlaps.position_scatter:.2g} arcsec in each coordinate and by "
-        f"{100 * overlaps.flux_scatter:.2g}% in flux."
+        f"{len(sure)} of {len(overlaps.pairs)} pairs have that many. One source scatters by {short(overlaps.position_scatter, 2)} arcsec in each coordinate and by "
+        f"{short(100 * overlaps.flux_scatter, 2)}% in flux."
     )
     odd = {outlier.tile for outlier in night.outliers if outlier.figure in ("positions", "fluxes")}
     is_odd = np.array([pair.first in odd or pair.second in odd for pair in sure])

@@ -4,7 +4,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import os
 import zlib
 from collections.abc import Sequence
@@ -60,8 +59,8 @@ class Section:
 class Sheet:
     """A table that is sorted and filtered, in pages of rows; page.js shows it.
 
-    columns: {"name", "unit", "description", "shown"}; links: the target of the first cell of each
-    row, or None.
+    columns: {"name", "unit", "description", "shown"}, perhaps with what _display.py adds; links: the
+    target of the first cell of each row, or None.
     """
 
     key: str
@@ -89,11 +88,6 @@ class Sheet:
             + deflate.flush()
         )
         return base64.b64encode(content).decode("ascii")
-
-
-def short(value: float, digits: int = 4) -> str:
-    """A number for reading; "" if it is not known."""
-    return f"{value:.{digits}g}" if math.isfinite(value) else ""
 
 
 def data_uri(content: bytes, kind: str) -> str:

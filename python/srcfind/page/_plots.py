@@ -19,6 +19,8 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike, NDArray
 
+from srcfind.page._numbers import number_text
+
 Reals = NDArray[Any]
 
 BLACK, GREY = "#000000", "#767676"
@@ -31,7 +33,6 @@ BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE = (
     "#CC79A7",
 )
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ABSURD = 1e100  # values that no axis shows
 _CHARACTER = 6.4  # mean width of one in a label, in pixels
 
@@ -41,12 +42,14 @@ _CHARACTER = 6.4  # mean width of one in a label, in pixels
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis with its range; high may be below low."""
+    """An axis with its range; high may be below low. is_whole: of whole numbers, and so are its
+    ticks."""
 
     label: str
     low: float
     high: float
     log: bool = False
+    is_whole: bool = False
 
     def place(self, values: ArrayLike) -> Reals:
         """The places of values: 0 at the low end, 1 at the high end; NaN for a value that a
@@ -82,17 +85,7 @@ def counts_axis(label: str, counts: ArrayLike, log: bool = False) -> Axis:
     """An axis of counts. It begins at 0; a logarithmic axis begins at a half, so that bars of one
     source are seen."""
     most = float(np.max(np.asarray(counts, float), initial=1))
-    return Axis(label, 0.5, 2 * most, log) if log else Axis(label, 0, 1.05 * most)
-
-
-def number_text(value: float) -> str:
-    """A number of a tick: powers of ten beyond thousands and thousandths."""
-    if value != 0 and not 1e-3 <= abs(value) < 1e5:
-        exponent = math.floor(math.log10(abs(value)) + 1e-9)
-        power = "10" + str(exponent).translate(_SUPERSCRIPTS)
-        factor = f"{value / 10.0 ** exponent:.4g}"
-        return power if factor == "1" else f"{factor}×{power}"
-    return f"{value:.6g}".replace("-", "−")
+    return Axis(label, 0.5, 2 * most, log) if log else Axis(label, 0, 1.05 * most, is_whole=True)
 
 
 def _linear_ticks(low: float, high: float, most: int) -> list[float]:
@@ -108,7 +101,8 @@ def _linear_ticks(low: float, high: float, most: int) -> list[float]:
 def ticks(axis: Axis, most: int = 6) -> list[float]:
     """Round values along an axis, `most` at about the most."""
     if not axis.log:
-        return _linear_ticks(axis.low, axis.high, most)
+        found = _linear_ticks(axis.low, axis.high, most)
+        return [tick for tick in found if not axis.is_whole or tick == round(tick)]
     low, high = sorted((math.log10(axis.low), math.log10(axis.high)))
     if high - low < 0.7:
         return [tick for tick in _linear_ticks(axis.low, axis.high, most) if tick > 0]
@@ -160,7 +154,7 @@ def colour_text(fraction: float) -> str:
 
 # --- frames and layers ---
 
-_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 64, 14, 46, 110, 18
+_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 80, 14, 46, 110, 18
 
 
 @dataclass(frozen=True)
@@ -407,26 +401,44 @@ def _text(
     return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"{turn}>{escape(text)}</text>'
 
 
+def _apart(places: Sequence[float], sizes: Sequence[float]) -> list[bool]:
+    """Which labels are drawn: those that no earlier one on the same axis covers."""
+    drawn: list[tuple[float, float]] = []
+    found = []
+    for at, size in zip(places, sizes):
+        is_free = all(abs(at - other) >= (size + of) / 2 for other, of in drawn)
+        drawn += [(at, size)] if is_free else []
+        found.append(is_free)
+    return found
+
+
+def _widths(texts: Sequence[str]) -> list[float]:
+    """The widths of labels that lie, with the gap between two."""
+    return [_CHARACTER * len(text) + 12 for text in texts]
+
+
 def _x_axis(frame: Frame, top: float) -> str:
     bottom = top + frame.height
-    parts = []
-    for tick in ticks(frame.x, most=max(2, int(frame.width / 65))):
-        at = _LEFT + float(frame.x.place(tick)) * frame.width
-        parts.append(
-            f'<path d="M{_number(at)},{_number(bottom)}v5" stroke="{BLACK}"/>'
-            + _text(at, bottom + 18, number_text(tick))
-        )
+    values = ticks(frame.x, most=max(2, int(frame.width / 65)))
+    texts = [number_text(value) for value in values]
+    places = [_LEFT + float(frame.x.place(value)) * frame.width for value in values]
+    apart = _apart(places, _widths(texts))
+    parts = [
+        f'<path d="M{_number(at)},{_number(bottom)}v5" stroke="{BLACK}"/>'
+        + (_text(at, bottom + 18, text) if is_free else "")
+        for at, text, is_free in zip(places, texts, apart)
+    ]
     return "".join(parts) + _text(_LEFT + frame.width / 2, bottom + 38, frame.x.label, kind="label")
 
 
 def _y_axis(frame: Frame, top: float) -> str:
-    parts = []
-    for tick in ticks(frame.y, most=max(2, int(frame.height / 40))):
-        at = top + (1 - float(frame.y.place(tick))) * frame.height
-        parts.append(
-            f'<path d="M{_LEFT},{_number(at)}h-5" stroke="{BLACK}"/>'
-            + _text(_LEFT - 8, at + 4, number_text(tick), "end")
-        )
+    values = ticks(frame.y, most=max(2, int(frame.height / 40)))
+    places = [top + (1 - float(frame.y.place(value))) * frame.height for value in values]
+    parts = [
+        f'<path d="M{_LEFT},{_number(at)}h-5" stroke="{BLACK}"/>'
+        + (_text(_LEFT - 8, at + 4, number_text(value), "end") if is_free else "")
+        for at, value, is_free in zip(places, values, _apart(places, [_LINE] * len(places)))
+    ]
     return "".join(parts) + _text(
         14, top + frame.height / 2, frame.y.label, kind="label", turned=True
     )
@@ -449,6 +461,28 @@ def _bar(frame: Frame, bar: Axis, top: float) -> str:
         )
     return "".join(parts) + _text(
         left + 92, top + frame.height / 2, bar.label, kind="label", turned=True
+    )
+
+
+def colour_bar(axis: Axis, width: float = 420) -> Markup:
+    """The colours of an axis as a bar of its own, which lies, with its ticks and its label below."""
+    n, left, height = 64, 30, 14
+    step = width / n
+    parts = [
+        f'<rect x="{left + i * step:.2f}" y="0" width="{step + 0.5:.2f}" height="{height}" fill="{colour_text((i + 0.5) / n)}"/>'
+        for i in range(n)
+    ]
+    values = ticks(axis)
+    texts = [number_text(value) for value in values]
+    places = [left + float(axis.place(value)) * width for value in values]
+    for at, text, is_free in zip(places, texts, _apart(places, _widths(texts))):
+        parts.append(f'<path d="M{_number(at)},{height}v5" stroke="{BLACK}"/>')
+        parts += [_text(at, height + 18, text)] if is_free else []
+    parts.append(_text(left + width / 2, height + 36, axis.label, kind="label"))
+    size = f'width="{_number(width + 2 * left)}" height="{height + 42}"'
+    box = f"0 0 {_number(width + 2 * left)} {height + 42}"
+    return Markup(
+        f'<svg class="plot" viewBox="{box}" {size} role="img" aria-label="{escape(axis.label)}">{"".join(parts)}</svg>'
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Cell = Union[str, int, float, None]
+NEGATIVE, ARTEFACT = 32, 2048  # in Flags
 _LARGEST = 2**63
 _ABSURD = 1e100  # above any flux and frequency: sums and products of larger numbers overflow
 
@@ -82,6 +83,17 @@ class CatalogueFile:
         if index is None:
             return np.full(len(self.rows), np.nan)
         return np.array([_real(row[index]) for row in self.rows], float)
+
+
+def has_flag(catalogue: CatalogueFile, flag: int) -> NDArray[np.bool_]:
+    """Which sources have a flag."""
+    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
+    return np.asarray((flags & flag) != 0)
+
+
+def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
+    """Which sources are negative."""
+    return has_flag(catalogue, NEGATIVE)
 
 
 def is_number(value: Any) -> bool:

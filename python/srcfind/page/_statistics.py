@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcfind.page._match import offsets, vectors
+from srcfind.page._numbers import noise_text, short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,7 +217,7 @@ FIGURES = (
         "rms",
         lambda tile: _log(tile.number("rms_median")),
         0.06,
-        lambda tile, value, expected: f"rms {math.exp(value):.4g} {tile.unit}: {math.exp(value - expected):.3g} times the expected one",
+        lambda tile, value, expected: f"rms {noise_text(math.exp(value), tile.unit)}: {math.exp(value - expected):.3g} times the expected one",
     ),
     Figure(
         "sources",
@@ -241,7 +242,7 @@ FIGURES = (
         "background",
         _background,
         0.2,
-        lambda tile, value, expected: f"background {value:.3g} rms; expected: {expected:.2g}",
+        lambda tile, value, expected: f"background {short(value, 3)} rms; expected: {short(expected, 2)}",
     ),
     Figure(
         "zeros",

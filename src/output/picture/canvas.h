@@ -3,6 +3,7 @@
 #define PICTURE_CANVAS_H
 
 #include "output/picture/cairo.h"
+#include "output/picture/outline.h"
 
 struct canvas {
     const struct cairo *cairo;
@@ -19,6 +20,18 @@ static inline double canvas_x(const struct canvas *v, double x) {
 
 static inline double canvas_y(const struct canvas *v, double y) {
     return v->top + v->height - (y + 0.5) * v->scale;
+}
+
+/* Draws a white box with a black line around it, on which things are seen on any map. */
+static inline void canvas_draw_box(const struct canvas *v, const struct box *box) {
+    const struct cairo *c = v->cairo;
+    c->cairo_rectangle(v->sheet, box->left, box->top, box->right - box->left,
+                       box->bottom - box->top);
+    c->cairo_set_line_width(v->sheet, 1);
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_fill_preserve(v->sheet);
+    c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
+    c->cairo_stroke(v->sheet);
 }
 
 #endif

@@ -105,18 +105,25 @@ static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfi
     return status;
 }
 
-/* The colour of a source: blue for a negative one, one of three for a source of a scale, else red.
- */
-static const struct colour *colour_of(const struct result *r, const struct srcfind_source *s) {
-    static const struct colour red = {0.85, 0.1, 0.1}, blue = {0.1, 0.35, 0.85};
-    static const struct colour of_scales[] = {{0.95, 0.55, 0}, {0, 0.6, 0.2}, {0.6, 0.15, 0.75}};
-    const struct scales_option *scales = &r->options.scales;
+const struct colour marks_red = {0.85, 0.1, 0.1}, marks_blue = {0.1, 0.35, 0.85};
+const struct colour marks_of_scales[MARK_SCALE_COLOURS] = {
+    {0.95, 0.55, 0}, {0, 0.6, 0.2}, {0.6, 0.15, 0.75}};
+
+/* The index of the scale of a source; n where it is of none. */
+static int scale_of(const struct scales_option *scales, const struct srcfind_source *s) {
     int i = 0;
     while (i < scales->n && scales->fwhm[i] != s->scale)
         i++;
+    return i;
+}
+
+/* The colour of a source: blue for a negative one, one of three for a source of a scale, else red.
+ */
+static const struct colour *colour_of(const struct result *r, const struct srcfind_source *s) {
+    const int i = scale_of(&r->options.scales, s);
     if (s->flags & SRCFIND_FLAG_NEGATIVE)
-        return &blue;
-    return i < scales->n ? &of_scales[i % 3] : &red;
+        return &marks_blue;
+    return i < r->options.scales.n ? &marks_of_scales[i % MARK_SCALE_COLOURS] : &marks_red;
 }
 
 static enum srcfind_status make_mark(const struct canvas *v, struct wcs *wcs,
@@ -238,7 +245,7 @@ static void move_beam(struct beam_mark *beam, const struct canvas *v, int corner
     beam->box = (struct box){o->x - radius, o->y - radius, o->x + radius, o->y + radius};
 }
 
-static int64_t count_touched(const struct marks *marks, const struct box *box) {
+int64_t marks_count_touched(const struct marks *marks, const struct box *box) {
     int64_t n = 0;
     for (int64_t i = 0; i < marks->n; i++) {
         const struct box around = outline_box(&marks->marks[i].outline);
@@ -268,28 +275,17 @@ enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *
     beam->has_box = 2 * radius < fmin(v->width, v->height) / 3; /* else it would hide the map */
     move_beam(beam, v, 0, radius);
     const struct beam_mark first = *beam;
-    int64_t fewest = count_touched(marks, &first.box);
+    int64_t fewest = marks_count_touched(marks, &first.box);
     for (int corner = 1; beam->has_box && corner < CORNERS; corner++) {
         struct beam_mark other = first;
         move_beam(&other, v, corner, radius);
-        const int64_t n = count_touched(marks, &other.box);
+        const int64_t n = marks_count_touched(marks, &other.box);
         if (n < fewest) {
             fewest = n;
             *beam = other;
         }
     }
     return status;
-}
-
-/* A white square behind the beam. */
-static void draw_box(const struct canvas *v, const struct box *box) {
-    const struct cairo *c = v->cairo;
-    c->cairo_rectangle(v->sheet, box->left, box->top, box->right - box->left,
-                       box->bottom - box->top);
-    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
-    c->cairo_fill_preserve(v->sheet);
-    c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
-    c->cairo_stroke(v->sheet);
 }
 
 void marks_draw_beam(const struct beam_mark *beam, const struct canvas *v) {
@@ -299,7 +295,7 @@ void marks_draw_beam(const struct beam_mark *beam, const struct canvas *v) {
     c->cairo_set_line_width(v->sheet, 1);
     c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
     if (beam->has_box)
-        draw_box(v, &beam->box);
+        canvas_draw_box(v, &beam->box);
     trace(v, &beam->outline);
     if (beam->has_box)
         c->cairo_fill(v->sheet);

@@ -27,6 +27,10 @@ struct colour {
     double red, green, blue;
 };
 
+/* Of sources: usual ones, negative ones, and those of the scales, in turn. */
+enum { MARK_SCALE_COLOURS = 3 };
+extern const struct colour marks_red, marks_blue, marks_of_scales[MARK_SCALE_COLOURS];
+
 struct mark {
     struct outline outline;
     const struct colour *colour;
@@ -65,6 +69,9 @@ void marks_draw(const struct marks *marks, const struct canvas *v);
 enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
                                     const struct canvas *v, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error);
+
+/* How many marks lie in a box, at least with a corner of the box around each. */
+int64_t marks_count_touched(const struct marks *marks, const struct box *box);
 
 /* Draws the beam: black on its white box, or as a line without a box. */
 void marks_draw_beam(const struct beam_mark *beam, const struct canvas *v);

@@ -21,7 +21,8 @@ static bool is_in_the_way(const struct outline *outline, const struct outline *o
 static bool is_free(const struct box *box, const struct outline *own, const struct number *placed,
                     int64_t n, const struct obstacles *o) {
     if (box->left < o->map.left || box->right > o->map.right || box->top < o->map.top ||
-        box->bottom > o->map.bottom || boxes_overlap(box, &o->taken))
+        box->bottom > o->map.bottom || boxes_overlap(box, &o->taken[0]) ||
+        boxes_overlap(box, &o->taken[1]))
         return false;
     for (int64_t i = 0; i < n; i++)
         if (placed[i].is_placed && boxes_overlap(box, &placed[i].box))
@@ -135,7 +136,7 @@ static void draw_number(const struct canvas *v, const struct number *number,
     c->cairo_fill(v->sheet);
 }
 
-enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
+enum srcfind_status numbers_draw(struct marks *marks, const struct box taken[2],
                                  const struct canvas *v, struct error *error) {
     struct ranked *ranked = arrays_allocate(marks->n, sizeof *ranked);
     struct outline *outlines = arrays_allocate(marks->n, sizeof *outlines);
@@ -145,7 +146,7 @@ enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *be
         const int64_t n = rank(marks, ranked, outlines);
         const struct obstacles obstacles = {
             {v->left, v->top, v->left + v->width, v->top + v->height},
-            beam->box,
+            {taken[0], taken[1]},
             outlines,
             marks->n};
         v->cairo->cairo_set_font_size(v->sheet, FONT);

@@ -22,7 +22,7 @@ struct number {
 /* Where numbers may not lie. */
 struct obstacles {
     struct box map;                 /* numbers must lie within it */
-    struct box taken;               /* numbers may not overlap it; all 0 for none */
+    struct box taken[2];            /* numbers may not overlap them; all 0 for none */
     const struct outline *outlines; /* numbers may touch none, and lie inside their own only */
     int64_t n_outlines;
 };
@@ -33,8 +33,9 @@ struct obstacles {
 void numbers_place(struct number *numbers, int64_t n, const struct obstacles *obstacles);
 
 /* Draws the Source_id beside ellipses of sources where there is room, highest |SNR| first,
- * MOST_NUMBERS at most. Adds MARK_NUMBER to marks with a number. Errors: memory. */
-enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
+ * MOST_NUMBERS at most. taken: the boxes of the beam and of the scale bar. Adds MARK_NUMBER to
+ * marks with a number. Errors: memory. */
+enum srcfind_status numbers_draw(struct marks *marks, const struct box taken[2],
                                  const struct canvas *v, struct error *error);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "common/format_double.h"
-
 static const double WHITE = -3; /* rms */
 static const float LEAST_BLACK = 10;
 static const double SOFT = 3; /* rms: the stretch is linear well below, logarithmic well above */
@@ -28,18 +26,13 @@ double stretch_value(const struct stretch *s, double level) {
     return SOFT * sinh(s->low + level * (s->high - s->low));
 }
 
-void stretch_label(const struct stretch *s, double level, char label[STRETCH_LABEL]) {
-    enum { LEAST = 3, MOST = 7 };
-    const double more = log10(fabs(s->zero) / s->unit); /* -infinity for 0 */
-    const int digits = (int)fmax(LEAST, fmin(LEAST + more, MOST));
-    snprintf(label, STRETCH_LABEL, "%.*g", digits, s->zero + stretch_value(s, level) * s->unit);
-    format_point(label);
+double stretch_level(const struct stretch *s, double value) {
+    return (asinh(value / SOFT) - s->low) / (s->high - s->low);
 }
 
 uint32_t stretch_colour(const struct stretch *s, double value) {
     if (isnan(value))
         return BLANK;
-    const double level = (asinh(value / SOFT) - s->low) / (s->high - s->low);
-    const uint32_t grey = (uint32_t)lrint(255 * fmax(0, fmin(1 - level, 1)));
+    const uint32_t grey = (uint32_t)lrint(255 * fmax(0, fmin(1 - stretch_level(s, value), 1)));
     return grey << 16 | grey << 8 | grey;
 }

@@ -21,10 +21,8 @@ void stretch_to(struct stretch *stretch, const struct block_means *means);
 /* The value of a level, from 0 (white) to 1 (black). */
 double stretch_value(const struct stretch *stretch, double level);
 
-/* Writes the value of a level in the unit of the image, with the digits that tell levels apart, up
- * to 13 characters. */
-enum { STRETCH_LABEL = 32 };
-void stretch_label(const struct stretch *stretch, double level, char label[STRETCH_LABEL]);
+/* The level of a value, in units: below 0 what is beyond white, above 1 what is beyond black. */
+double stretch_level(const struct stretch *stretch, double value);
 
 /* The colour of a value, 0x00RRGGBB; that of NaN is a light blue. */
 uint32_t stretch_colour(const struct stretch *stretch, double value);

@@ -3,7 +3,10 @@
 // others: they become text nodes, and never markup.
 
 const ROWS = 100; // in a page of a table
-const DIGITS = 5, DIGITS_OF_DEGREES = 8; // of numbers in a table, unless all are wanted
+const DIGITS = 4; // of numbers without an error in a table, unless all are wanted
+const DECIMALS = {hours: 2, degrees: 1, coordinate: 6}; // of positions without an error
+const SIGNS = {deg: "°", arcmin: "′", arcsec: "″"};
+const MINUS = "−", RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const NEAR = 14; // pixels on the screen from the pointer to a source
 const CUTOUT = 60; // pixels of the picture from a chosen source to the edge of its cutout
 const ARTEFACT = 2048; // in Flags
@@ -38,11 +41,81 @@ function shown(cell) {
     return cell === null ? "" : String(cell);
 }
 
-// A number with fewer digits for reading; its element has the number of the catalogue.
-function rounded(number, unit) {
-    const digits = unit === "deg" && Math.abs(number) >= 1 ? DIGITS_OF_DEGREES : DIGITS;
-    const text = Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(digits)));
-    return text === String(number) ? text : element("data", {value: String(number), title: String(number), textContent: text});
+// --- numbers for reading, as in _numbers.py ---
+
+// A number as JavaScript writes it, as people write it: 1e-7 is 10⁻⁷.
+function readable(text) {
+    const [digits, exponent] = text.replaceAll("-", MINUS).split("e");
+    if (exponent === undefined)
+        return digits;
+    const power = "10" + exponent.replace("+", "").replace(MINUS, "⁻").replace(/\d/g, digit => RAISED[digit]);
+    return digits === "1" ? power : `${digits}×${power}`;
+}
+
+function rounded(number, digits) {
+    const size = Math.abs(number);
+    if (size >= 10 ** digits && size < 1e9)
+        return readable(number.toFixed(0));
+    return readable(Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(digits))));
+}
+
+// A value with its error, both to two digits of the error; empty where the error is not known.
+function measured(value, error) {
+    const decimals = 1 - Math.floor(Math.log10(Number(error.toPrecision(2))));
+    if (!(error > 0) || Math.abs(decimals) > 9 || Math.abs(value) > 1e9)
+        return "";
+    const unit = 10 ** -Math.min(decimals, 0);
+    return [value, error].map(each => readable((Math.round(each / unit) * unit * (decimals < 0) + each * (decimals >= 0)).toFixed(Math.max(decimals, 0)))).join(" ± ");
+}
+
+// Digits behind the point of a position: to the first one of its error.
+function decimalsFor(error, kind) {
+    return error > 0 ? Math.min(Math.max(-Math.floor(Math.log10(error)), 0), 9) : DECIMALS[kind];
+}
+
+// Seconds of time or of arc as 12h30m49.4s or +12°23′28″. The error (of the same unit) tells how many digits.
+function sexagesimal(seconds, error, kind) {
+    const decimals = decimalsFor(error, kind);
+    const parts = 10 ** decimals, [first, second, third] = kind === "hours" ? ["h", "m", "s"] : ["°", "′", "″"];
+    let all = Math.round(Math.abs(seconds) * parts);
+    if (kind === "hours")
+        all %= 86400 * parts;
+    const two = number => String(number).padStart(2, "0");
+    const rest = ((all % (60 * parts)) / parts).toFixed(decimals).padStart(decimals ? 3 + decimals : 2, "0");
+    const sign = kind === "hours" ? "" : seconds < 0 ? MINUS : "+";
+    return `${sign}${two(Math.floor(all / parts / 3600))}${first}${two(Math.floor(all / parts / 60) % 60)}${second}${rest}${third}`;
+}
+
+function isPlace(column) {
+    return column.kind in DECIMALS;
+}
+
+function place(degrees, column, row) {
+    const error = (row[column.error] ?? 0) * 3600;
+    if (column.kind === "coordinate")
+        return readable(degrees.toFixed(decimalsFor(error / 3600, column.kind)));
+    if (column.kind === "degrees")
+        return sexagesimal(degrees * 3600, error, column.kind);
+    const across = Math.cos((row[column.latitude] ?? 0) * Math.PI / 180);
+    return sexagesimal((degrees % 360 + 360) % 360 * 240, error / 15 / Math.max(across, 1e-6), column.kind);
+}
+
+// The text of a number of a row, in the unit that the table shows.
+function readableCell(number, column, row) {
+    if (isPlace(column))
+        return place(number, column, row);
+    const factor = column.factor ?? 1, error = row[column.error];
+    const withError = typeof error === "number" ? measured(number / factor, error / factor) : "";
+    return withError || rounded(number / factor, DIGITS);
+}
+
+// A cell for reading; its element has the number of the catalogue. allDigits: that number is shown, too.
+function cellContent(i, row, columns, allDigits) {
+    const cell = row[i];
+    if (typeof cell !== "number")
+        return shown(cell);
+    const text = allDigits ? readable(String(cell)) : readableCell(cell, columns[i], row);
+    return text === String(cell) ? text : element("data", {value: String(cell), title: `${cell} ${columns[i].catalogue_unit ?? columns[i].unit}`, textContent: text});
 }
 
 // Numbers by value, texts by letters, and what is missing at the end in both directions.
@@ -66,8 +139,21 @@ const OPERATORS = {
     "&": (a, b) => (a & b) !== 0,
 };
 
+// A number of a condition in the unit of the catalogue; NaN for what is none. It is in the unit that the table shows, or has its own:
+// 5, 5 mJy, 30 arcsec, 12h30m, -4d30m.
+function wantedNumber(text, column, allDigits) {
+    const place = /^([-+−]?)(\d+)([hd°:])\s*(\d*)[m′:]?\s*([\d.]*)[s″]?$/.exec(text);
+    if (place && column.kind === (place[3] === "h" ? "hours" : "degrees"))
+        return (place[3] === "h" ? 15 : 1) * (place[1] && place[1] !== "+" ? -1 : 1) * (Number(place[2]) + Number(place[4]) / 60 + Number(place[5]) / 3600);
+    const plain = text.replace(MINUS, "-"), number = Number(plain);
+    if (!Number.isNaN(number))
+        return number * (allDigits ? 1 : column.factor ?? 1);
+    const [, digits, unit] = /^(\S+?)\s*([a-zA-Zµ][\w/.*]*)$/.exec(plain) ?? [];
+    return Number(digits) * ((column.units ?? {})[unit] ?? NaN);
+}
+
 // A condition as a function of a row; throws an Error that says what is wrong.
-function condition(text, columns, isText) {
+function condition(text, columns, isText, allDigits) {
     const parts = /^(\w+)\s*(<=|>=|!=|==?|<|>|&)\s*(.*)$/.exec(text);
     if (!parts) {
         const wanted = text.toLowerCase();
@@ -80,7 +166,7 @@ function condition(text, columns, isText) {
     if (!value)
         throw new Error(`${name} ${operator} what?`);
     const holds = OPERATORS[operator === "==" ? "=" : operator];
-    const number = Number(value);
+    const number = isText[index] ? Number(value) : wantedNumber(value, columns[index], allDigits);
     if (!isText[index] && Number.isNaN(number))
         throw new Error(`${value} is no number (conditions have commas between them)`);
     return row => {
@@ -93,8 +179,8 @@ function condition(text, columns, isText) {
     };
 }
 
-function conditions(text, columns, isText) {
-    const all = text.split(",").map(part => part.trim()).filter(part => part).map(part => condition(part, columns, isText));
+function conditions(text, columns, isText, allDigits) {
+    const all = text.split(",").map(part => part.trim()).filter(part => part).map(part => condition(part, columns, isText, allDigits));
     return row => all.every(holds => holds(row));
 }
 
@@ -114,7 +200,8 @@ class Sheet {
     }
 
     build() {
-        const input = element("input", {type: "search", placeholder: this.example(), spellcheck: false});
+        const title = "Numbers are in the unit at the head of their column, or have one: Total_flux > 5 mJy, Maj > 30 arcsec, RA > 12h30m";
+        const input = element("input", {type: "search", placeholder: this.example(), title, spellcheck: false});
         input.addEventListener("input", () => this.filter(input.value));
         this.input = input;
         this.back = element("button", {type: "button", textContent: "Previous rows", onclick: () => this.turn(-1)});
@@ -159,10 +246,11 @@ class Sheet {
         const digits = element("input", {type: "checkbox"});
         digits.addEventListener("change", () => {
             this.allDigits = digits.checked;
-            this.showRows();
+            this.showHead();
+            this.filter(this.input.value); // whose numbers are in the units of the head
         });
         return element("details", {}, element("summary", {textContent: "Columns and digits"}),
-            element("p", {}, element("label", {}, digits, " All digits of the catalogue")),
+            element("p", {}, element("label", {}, digits, " All digits of the catalogue, in its units")),
             element("div", {className: "choices"}, ...boxes));
     }
 
@@ -172,7 +260,8 @@ class Sheet {
 
     showHead() {
         this.head.replaceChildren(...this.shownColumns.map(i => {
-            const {name, unit, description} = this.columns[i];
+            const {name, description} = this.columns[i];
+            const unit = this.allDigits ? this.columns[i].catalogue_unit ?? this.columns[i].unit : this.columns[i].unit;
             const arrow = this.sorted !== i ? "" : this.direction > 0 ? " ▲" : " ▼";
             const button = element("button", {type: "button", textContent: name + arrow, title: description, onclick: () => this.sort(i)});
             const cell = element("th", {scope: "col", className: this.isText[i] ? "text" : ""}, button, element("span", {textContent: unit}));
@@ -204,7 +293,7 @@ class Sheet {
     filter(text) {
         let holds;
         try {
-            holds = conditions(text, this.columns, this.isText);
+            holds = conditions(text, this.columns, this.isText, this.allDigits);
         } catch (error) {
             this.status.textContent = error.message;
             this.status.className = "wrong";
@@ -233,9 +322,8 @@ class Sheet {
 
     row(index) {
         const made = element("tr", {className: index === this.chosen ? "chosen" : ""}, ...this.shownColumns.map((i, place) => {
-            const cell = this.rows[index][i];
-            const content = typeof cell === "number" && !this.allDigits ? rounded(cell, this.columns[i].unit) : shown(cell);
-            return element("td", {className: this.isText[i] ? "text" : ""}, place === 0 ? this.handle(index, shown(cell)) : content);
+            const content = cellContent(i, this.rows[index], this.columns, this.allDigits);
+            return element("td", {className: this.isText[i] ? "text" : ""}, place === 0 ? this.handle(index, shown(this.rows[index][i])) : content);
         }));
         made.addEventListener("click", () => this.choose(index));
         return made;
@@ -329,16 +417,28 @@ class Picture {
     }
 }
 
+// A value of the card, with its unit; a position has its error in words.
+function cardValue(i, row, columns) {
+    const column = columns[i], error = columns[column.error];
+    const content = [cellContent(i, row, columns, false)];
+    if (column.unit && !(column.kind === "hours" || column.kind === "degrees"))
+        content.push(` ${column.unit}`);
+    if (isPlace(column) && typeof row[column.error] === "number")
+        content.push(` ± ${rounded(row[column.error] / error.factor, 2)}${SIGNS[error.unit] ?? " " + error.unit}`);
+    return content;
+}
+
 function showCatalogue(sheet) {
     const card = document.querySelector(".card"), root = document.querySelector(".picture");
+    const besideValues = new Map(sheet.columns.flatMap((column, i) => typeof column.error === "number" ? [[column.error, i]] : [])); // errors
     let shownIndex = null;
     const show = index => {
         if (index === shownIndex)
             return;
         shownIndex = index;
         const row = sheet.rows[index], name = row[sheet.column("Source_Name")];
-        const values = sheet.columns.flatMap((column, i) => row[i] === null ? []
-            : [element("dt", {textContent: column.name, title: column.description}), element("dd", {}, `${row[i]} ${column.unit}`)]);
+        const values = sheet.columns.flatMap((column, i) => row[i] === null || besideValues.has(i) && row[besideValues.get(i)] !== null ? []
+            : [element("dt", {textContent: column.name, title: column.description}), element("dd", {}, ...cardValue(i, row, sheet.columns))]);
         card.replaceChildren(element("h3", {}, `Source ${shown(row[sheet.column("Source_id")])} ${shown(name ?? null)}`),
             ...(picture ? picture.show(index) : []), element("dl", {}, ...values));
     };
