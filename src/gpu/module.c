@@ -17,20 +17,25 @@ static const char *test_module_path(void) {
 }
 
 bool gpu_module_exists(void) {
-#ifdef HAVE_CUDA
+#if defined HAVE_CUDA || defined CUDA_PACKAGE
     return true;
 #else
     return test_module_path() != NULL;
 #endif
 }
 
-/* Looks in the run path of this library or program, then in the directory of the installation. */
+/* Looks in the run path of this library or program, then in the directory of the installation, which
+ * has the module of the same build. */
 static void *open_module(void) {
     const char *other = test_module_path();
     if (other)
         return dlopen(other, RTLD_NOW | RTLD_LOCAL);
     void *handle = dlopen(CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
-    return handle ? handle : dlopen(CUDA_MODULE_DIRECTORY "/" CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
+#ifndef CUDA_PACKAGE
+    if (!handle)
+        handle = dlopen(CUDA_MODULE_DIRECTORY "/" CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
+#endif
+    return handle;
 }
 
 static void load_module(void) {

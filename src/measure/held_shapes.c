@@ -51,7 +51,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
                                         const struct forced_position *positions,
                                         struct tensor *moments, struct error *error) {
     enum { POINTS = JACOBIAN_POINTS, AT_ONCE = 128 };
-    const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
+    const double step = jacobian_step(image);
     double at_x[POINTS * AT_ONCE], at_y[POINTS * AT_ONCE];
     double lon[POINTS * AT_ONCE], lat[POINTS * AT_ONCE];
     int64_t wide[AT_ONCE] = {0}; /* the next positions that are no points */
@@ -63,10 +63,9 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
             if (positions[i].intrinsic.major > 0)
                 wide[n_wide++] = i;
         }
-        for (int k = 0; k < POINTS * n_wide; k++) {
-            at_x[k] = positions[wide[k / POINTS]].x + dx[k % POINTS];
-            at_y[k] = positions[wide[k / POINTS]].y + dy[k % POINTS];
-        }
+        for (int k = 0; k < n_wide; k++)
+            jacobian_points(positions[wide[k]].x, positions[wide[k]].y, step, at_x + POINTS * k,
+                            at_y + POINTS * k);
         if (n_wide > 0)
             status = wcs_positions(wcs, POINTS * n_wide, at_x, at_y, lon, lat, error);
         for (int k = 0; status == SRCFIND_OK && k < n_wide; k++) {

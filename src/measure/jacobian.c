@@ -30,50 +30,59 @@ static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, dou
                            sine(d_lat) + cos_point * sin_lat * versine(d_lon)};
 }
 
-static const double LEAST_STEP = 0x1p-22; /* degrees: a milliarcsecond */
-
-/* Half a pixel, but at most 0.2 arcseconds and at least one milliarcsecond. The upper bound is
- * small compared with the curvature of any projection, except at its limb; the lower bound is large
- * compared with rounding errors of positions. */
+/* 14 arcseconds, or 16 pixels if these are less, and at least a milliarcsecond. Errors of the first
+ * order cancel in differences to both sides; those of the second are 1e-9 at 14 arcseconds, and
+ * rounding errors of positions 1e-11. */
 double jacobian_step(const struct srcfind_image *image) {
-    const double pixel = sqrt(image->pixel_area);
-    return fmin(0x1p-14, fmax(pixel / 2, LEAST_STEP)) / pixel;
+    const double pixel = sqrt(image->pixel_area); /* degrees */
+    return fmin(0x1p-8, fmax(16 * pixel, 0x1p-22)) / pixel;
+}
+
+void jacobian_points(double x, double y, double step, double *at_x, double *at_y) {
+    const double dx[JACOBIAN_POINTS] = {0, step, -step, 0, 0};
+    const double dy[JACOBIAN_POINTS] = {0, 0, 0, step, -step};
+    for (int i = 0; i < JACOBIAN_POINTS; i++) {
+        at_x[i] = x + dx[i];
+        at_y[i] = y + dy[i];
+    }
+}
+
+/* The derivative by a step to both sides, or to one where the other has no position on the sky. */
+static struct offset derivative(struct offset after, struct offset before, double step) {
+    const bool both = isfinite(after.east) && isfinite(before.east);
+    const struct offset none = {0, 0};
+    if (!both && isfinite(after.east))
+        before = none;
+    else if (!both && isfinite(before.east))
+        after = none;
+    const double scale = 1 / ((both ? 2 : 1) * step * RADIAN);
+    return (struct offset){(after.east - before.east) * scale,
+                           (after.north - before.north) * scale};
 }
 
 struct jacobian jacobian_of(const double *lon, const double *lat, double step) {
     const double cos_lat = cos(lat[0] * RADIAN), sin_lat = sin(lat[0] * RADIAN);
-    const double per_pixel = 1 / (step * RADIAN);
     struct offset to[JACOBIAN_POINTS];
     for (int i = 1; i < JACOBIAN_POINTS; i++)
         to[i] = offset_of(cos_lat, sin_lat, remainder(lon[i] - lon[0], 360) * RADIAN,
                           (lat[i] - lat[0]) * RADIAN);
-    return (struct jacobian){to[1].east * per_pixel, to[2].east * per_pixel,
-                             to[1].north * per_pixel, to[2].north * per_pixel};
+    const struct offset by_x = derivative(to[1], to[2], step),
+                        by_y = derivative(to[3], to[4], step);
+    return (struct jacobian){by_x.east, by_y.east, by_x.north, by_y.north};
 }
-
-/* Errors of the first order cancel, so that the steps of jacobian_at may be longer: 14 arcseconds,
- * or 16 pixels if these are less, and at least a milliarcsecond. */
-static const double LONG_STEP = 0x1p-8; /* degrees */
 
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error) {
-    const double pixel = sqrt(image->pixel_area); /* degrees */
+    double at_x[JACOBIAN_POINTS], at_y[JACOBIAN_POINTS];
+    double lon[JACOBIAN_POINTS], lat[JACOBIAN_POINTS];
+    const double step = jacobian_step(image);
     *jacobian = (struct jacobian){0};
-    for (int way = -1; way <= 1; way += 2) {
-        const double step = way * fmin(LONG_STEP, fmax(16 * pixel, LEAST_STEP)) / pixel;
-        const double at_x[] = {x, x + step, x}, at_y[] = {y, y, y + step};
-        double lon[JACOBIAN_POINTS], lat[JACOBIAN_POINTS];
-        const enum srcfind_status status =
-            wcs_positions(wcs, JACOBIAN_POINTS, at_x, at_y, lon, lat, error);
-        if (status != SRCFIND_OK)
-            return status;
-        const struct jacobian j = jacobian_of(lon, lat, step);
-        jacobian->east_x += j.east_x / 2;
-        jacobian->east_y += j.east_y / 2;
-        jacobian->north_x += j.north_x / 2;
-        jacobian->north_y += j.north_y / 2;
-    }
-    return SRCFIND_OK;
+    jacobian_points(x, y, step, at_x, at_y);
+    const enum srcfind_status status =
+        wcs_positions(wcs, JACOBIAN_POINTS, at_x, at_y, lon, lat, error);
+    if (status == SRCFIND_OK)
+        *jacobian = jacobian_of(lon, lat, step);
+    return status;
 }
 
 struct tensor jacobian_ellipse(double major, double minor, double angle) {

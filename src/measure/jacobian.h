@@ -12,19 +12,23 @@ struct jacobian {
 
 static const double RADIAN = M_PI / 180;
 
-/* The points whose positions give a Jacobian: the point itself, one step to its right, one step
- * above it. */
-enum { JACOBIAN_POINTS = 3 };
+/* The points whose positions give a Jacobian: the point itself, and one step to its right, left,
+ * top and bottom. */
+enum { JACOBIAN_POINTS = 5 };
 
-/* The distance of the two points beside a point from it, in pixels. The Jacobian is then accurate
- * to 1e-6, or to a few times that far from the image's reference point. */
+/* The step, in pixels. */
 double jacobian_step(const struct srcfind_image *image);
 
-/* The Jacobian, from the positions of the points in degrees; NaN if one of them is. */
+/* The points around (x, y), 0-based pixels. */
+void jacobian_points(double x, double y, double step, double *at_x, double *at_y);
+
+/* The Jacobian, from the positions of the points in degrees: accurate to 1e-8, and the same for the
+ * mirror image to 1e-10, where pixels are a milliarcsecond or more. Where one of two opposite
+ * points has no position (NaN), it is accurate to 1e-4; NaN if both have none, or the point itself.
+ */
 struct jacobian jacobian_of(const double *lon, const double *lat, double step);
 
-/* The Jacobian at a point of an image, from steps to both sides: accurate to 1e-8, and the same for
- * the mirror image to 1e-10, where pixels are a milliarcsecond or more. Errors: memory. */
+/* The Jacobian at a point of an image. Errors: memory. */
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error);
 

@@ -1,7 +1,7 @@
 /* How pixel columns become sky columns, 256 rows at a time.
  *
- * 1. fill_batch asks WCSLIB for three positions a row: the source, one step to its right and one
- *    above it. Their differences are the Jacobian from pixels to east and north (jacobian.c).
+ * 1. fill_batch asks WCSLIB for five positions a row: the source, and one step to each side of it.
+ *    Their differences are the Jacobian from pixels to east and north (jacobian.c).
  * 2. fill_row: position and name; covariances and second moments are turned by J t J^T, and their
  *    eigenvalues are errors, sizes and angles.
  * 3. measure_fitted_size: errors of sizes from the errors of moments along and across the major
@@ -12,7 +12,7 @@
  * Always: pixels without a position on the sky get NaN and no name. Names are truncated, not
  * rounded (IAU).
  *
- * Cost: WCSLIB's conversions, three or four a row; names are written without snprintf, which would
+ * Cost: WCSLIB's conversions, five or six a row; names are written without snprintf, which would
  * take as long as measuring the source. */
 #include "measure/world_columns.h"
 
@@ -240,13 +240,9 @@ static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_imag
                                       const struct psf *psf, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
                                       struct srcfind_source *rows, struct error *error) {
-    const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
-    for (int i = 0; i < n; i++) {
-        for (int p = 0; p < POINTS; p++) {
-            b->x[POINTS * i + p] = rows[i].x + dx[p];
-            b->y[POINTS * i + p] = rows[i].y + dy[p];
-        }
-    }
+    const double step = jacobian_step(image);
+    for (int i = 0; i < n; i++)
+        jacobian_points(rows[i].x, rows[i].y, step, b->x + POINTS * i, b->y + POINTS * i);
     const enum srcfind_status status =
         wcs_positions(wcs, POINTS * n, b->x, b->y, b->lon, b->lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++) {

@@ -1,4 +1,5 @@
-"""Documents: the length of their lines, and the list of tests in tests/README.md."""
+"""Documents: the length of their lines, their links, the list of tests in tests/README.md, and what
+README.md promises."""
 import glob
 import os
 import re
@@ -20,6 +21,8 @@ ROWS = (
     (r"packages/(\w+)", "packages/{}"),
     (r"python/tests/(test_\w+)\.py", "{}"),
 )
+# Code, or a link, or the name of a page; of links, what they say and where they lead.
+MENTIONS = re.compile(r"(`[^`]*`)|\[([^][]*)\]\(([^()\s]*)\)|([\w./-]*\w\.md\b)")
 
 
 def relative(pattern):
@@ -32,6 +35,16 @@ def relative(pattern):
 def lines_of(name):
     with open(os.path.join(t.SOURCE_ROOT, name), encoding="utf-8") as stream:
         return stream.read().splitlines()
+
+
+def prose_of(name):
+    """The text of a page without its blocks of code, as paragraphs in one line each: links may have
+    several lines."""
+    text, in_code = [], False
+    for line in lines_of(name):
+        in_code ^= line.startswith("```")
+        text.append("" if in_code or line.startswith(("    ", "```")) else line.strip())
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(text))
 
 
 def row_of(path):
@@ -55,6 +68,30 @@ class Documents(t.unittest.TestCase):
             for number, line in enumerate(lines_of(name), 1):
                 if not line.startswith(("|", "    ")):
                     self.assertLessEqual(len(line), LONGEST, "%s:%d" % (name, number))
+
+    def test_links(self):
+        """Each mention of a page is a link, and each link leads to a file of the tree."""
+        names = relative("*.md") + relative("*/*.md") + relative("*/*/*.md")
+        n_links = 0
+        for name in names:
+            for code, says, target, page in MENTIONS.findall(prose_of(name)):
+                self.assertEqual(page, "", name + ": a page is mentioned without a link")
+                self.assertIsNone(re.search(r"\w\.md\b", code), name + ": a page as code")
+                path = target.partition("#")[0]
+                if path and not re.match("[a-z]+:", path):
+                    n_links += 1
+                    path = os.path.join(t.SOURCE_ROOT, os.path.dirname(name), path)
+                    self.assertTrue(os.path.exists(path), "%s: [%s](%s)" % (name, says, target))
+        self.assertGreater(n_links, 100)
+
+    def test_readme(self):
+        """Its figures beside other programs are those of BENCHMARKS.md."""
+        text = "\n".join(lines_of("README.md"))
+        table = text.split("## How it compares")[1].split("\n\n")[1].split("\n")[2:]
+        measured = "\n".join(lines_of("BENCHMARKS.md"))
+        for row in table:
+            for figure in re.findall(r"\d+\.\d+|\d{2,}", row.split("|", 2)[2]):
+                self.assertRegex(measured, r"(?<![\d.])%s(?![\d.]*\d)" % re.escape(figure), row)
 
     def test_names_of_tests(self):
         """Each file has a row, and each row that names a file or a test of a file has that file."""

@@ -1,4 +1,4 @@
-"""scripts/lists: the lists of options and columns in the manual, README.md, the JSON Schema and the
+"""scripts/lists: the lists of options and columns in the manual, docs/columns.md, the JSON Schema and the
 Python package come from options.inc and columns.inc."""
 import json
 import os
@@ -12,21 +12,22 @@ READ = [
     "scripts/lists",
     "src/options/options.inc",
     "src/options/options.text",
+    "src/options/groups.inc",
     "src/output/columns.inc",
     "src/output/columns.text",
     "src/output/plane_columns.inc",
     "src/output/plane_columns.text",
     "src/output/products.inc",
     "scripts/lists_of_python.py",
-    "scripts/plain-options",
+    "scripts/plain-manual",
     "python/srcfind/_spelling.py",
 ]
 SIGNATURES, FIND, FINDER, TEXTS = IN_PYTHON = tuple(
     "python/srcfind/_%s.py" % name for name in ("signatures", "find", "finder", "texts")
 )
-OF_COLUMNS = ("man/srcfind.1", "README.md", "schema/srcfind.schema.json")
+OF_COLUMNS = ("man/srcfind.1", "docs/columns.md", "schema/srcfind.schema.json")
 WRITTEN = [*OF_COLUMNS, *IN_PYTHON]
-OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
+OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:3] + READ[4:6]
 PRODUCTS = "src/output/products.inc"
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
@@ -213,7 +214,8 @@ class Lists(t.unittest.TestCase):
         self.change(COLUMN_TEXTS, "[SNR]\n", "[Index]\nits index\n\nits\n.Em index .\n\n[SNR]\n")
         self.assert_changes(*OF_COLUMNS)
         self.assertIn(
-            "\n| Index | map unit | with --fit: its index |\n| SNR |", self.text("README.md")
+            "\n| Index | map unit | with `--fit`: its index |\n| SNR |",
+            self.text("docs/columns.md"),
         )
         self.assertIn(
             "\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n",
@@ -239,7 +241,7 @@ class Lists(t.unittest.TestCase):
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')
         self.assert_changes(*OF_COLUMNS)
-        self.assertIn("\n| Pixel_sum | Jy |", self.text("README.md"))
+        self.assertIn("\n| Pixel_sum | Jy |", self.text("docs/columns.md"))
         self.change(COLUMNS, '"number of pixels"', '"how many pixels"')
         self.assert_changes("schema/srcfind.schema.json")
         self.change(
@@ -255,13 +257,13 @@ class Lists(t.unittest.TestCase):
         self.change(OPTIONS, 'kappa, "3"', 'kappa, "4"')
         self.assert_changes("man/srcfind.1", *IN_PYTHON)
         self.change(COLUMN_TEXTS, "[N_pix]\nnumber", "[N_pix]\nthe number")
-        self.assert_changes("README.md")
+        self.assert_changes("docs/columns.md")
 
     def test_lists_that_were_edited(self):
         """What is written by hand into a list goes; what stands around it stays."""
         for name, old in (
             ("man/srcfind.1", "Number of pixels."),
-            ("README.md", "| number of pixels |"),
+            ("docs/columns.md", "| number of pixels |"),
             (SIGNATURES, "    #: ignore sources with fewer"),
             (FIND, "        Ignore sources with fewer than `min_pixels`"),
             (FINDER, "        Ignore sources with fewer than `min_pixels`"),
@@ -271,7 +273,7 @@ class Lists(t.unittest.TestCase):
             self.change(name, old, old.replace("pixels", "islands").replace("sources", "islands"))
             self.assert_changes(name)
             self.assertEqual(self.text(name), whole)
-        self.change("README.md", "| page |", "| sheet |")
+        self.change("docs/columns.md", "# What the columns mean", "# Columns")
         self.assertEqual(self.lists("--check").returncode, 0)
 
     def test_wrong_texts(self):
@@ -287,8 +289,8 @@ class Lists(t.unittest.TestCase):
             (OPTION_TEXTS, "[cpu]\nShort for\n.Fl -device Cm cpu .\n", "[cpu]\n", ["[cpu]"]),
             (
                 OPTION_TEXTS,
-                "standard deviations\n.Pq default {default} .",
-                "standard deviations.",
+                "standard deviations of the median\n.Pq default {default} .",
+                "standard deviations of the median.",
                 ["[kappa]", "{default}"],
             ),
             (
@@ -301,7 +303,12 @@ class Lists(t.unittest.TestCase):
             (COLUMN_TEXTS, "[Pixel_sum]\n", "[Pixel_sum, N_pix]\n", ["order"]),
             (COLUMN_TEXTS, "[SNR]\nPeak_flux / Isl_rms\n\n", "[SNR]\n", ["[SNR]"]),
             (COLUMNS, '"E_DEC", "deg"', '"E_DEC", "rad"', ["[E_RA, E_DEC]", "units"]),
-            ("README.md", "<!-- End of the columns. -->", "", ["README.md", "End of the columns"]),
+            (
+                "docs/columns.md",
+                "<!-- End of the columns. -->",
+                "",
+                ["docs/columns.md", "End of the columns"],
+            ),
         ):
             with self.subTest(new):
                 whole = self.text(name)

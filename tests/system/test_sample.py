@@ -1,7 +1,6 @@
-"""The sample image in data/ and what README.md says of it."""
+"""The sample image in data/, and scripts/quickstart."""
 import csv
 import os
-import re
 import shutil
 import subprocess
 
@@ -35,12 +34,6 @@ class Sample(t.Case):
             self.assertLess(
                 abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"]
             )
-
-    def test_readme_shows_what_comes_out(self):
-        with open(os.path.join(t.SOURCE_ROOT, "README.md")) as stream:
-            readme = stream.read()
-        shown = re.search(r"srcfind: data/sample.fits: (.*?), [\d.]+ ms", readme).group(1)
-        self.assertIn(shown, t.run(SAMPLE, "--island", "3").stderr)
 
     def quickstart(self, *arguments, gpus=""):
         """What scripts/quickstart prints until ninja fails; meson, ninja, nvcc and nvidia-smi are

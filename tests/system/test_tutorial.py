@@ -35,7 +35,7 @@ def page(name):
 
 def commands_of(text):
     """The lines in blocks of code that begin with a program; those of output do not."""
-    lines = re.findall(r"(?m)^    (.*)$", text)
+    lines = re.findall(r"(?m)^    (.*)$", text.replace("\\\n", ""))
     return [line for line in lines if line.split(" ")[0] in PROGRAMS]
 
 
@@ -152,13 +152,16 @@ class Tutorial(Pages):
         self.assertIn("prints `%s`" % count.stdout.strip(), self.text)
 
     def check_first_rows(self):
+        """The table on the screen, and the number of columns."""
+        shown = next(r.stdout for command, r in self.results.items() if "-f table" in command)
+        lines = ["    " + line.rstrip() for line in shown.splitlines()]
+        self.assertEqual(len(lines), 5)
+        self.assertIn("\n".join(lines) + "\n", self.text)
         table = self.table("catalogue.csv")
-        self.assertIn("of the %d columns" % len(table.colnames), self.text)
-        table.sort("SNR", reverse=True)
-        for row in table[:3]:
-            cells = [row["Source_Name"]]
-            cells += ["%.2f" % row["Total_flux"], "%.2f" % row["E_Total_flux"]]
-            self.assertIn(cells + ["%.1f" % row["SNR"], str(row["Flags"])], self.rows)
+        self.assertIn(
+            "the %d columns on the screen" % len(table.colnames), " ".join(self.text.split())
+        )
+        self.assertTrue((np.diff(table["SNR"]) <= 0).all())
 
     def check_completeness(self):
         bins = self.catalogue["completeness"]["flux"]

@@ -4,13 +4,18 @@
 #include <stdbool.h>
 #include <threads.h>
 
+/* The wheel brings a cairo of its own, which a program that has cairo, too, must not take for its. */
+#ifndef CAIRO_LIBRARY
+#define CAIRO_LIBRARY "libcairo.so.2"
+#endif
+
 static struct cairo library;
 static bool loaded;
 static char reason[256]; /* why the library is not loaded */
 static once_flag once = ONCE_FLAG_INIT;
 
 static void load_library(void) {
-    void *handle = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(CAIRO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     const char *problem = handle ? "it lacks a function" : dlerror();
     snprintf(reason, sizeof reason, "%s", problem ? problem : "");
     if (!handle)

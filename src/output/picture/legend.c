@@ -14,7 +14,7 @@ static const struct {
 } shapes[] = {
     {MARK_FWHM, "twice the FWHM of sources"},
     {MARK_MOMENTS, "twice the FWHM of sources by moments"},
-    {MARK_BEAM, "twice the beam, where there is no shape"},
+    {MARK_BEAM, "twice the beam, for sources without a shape"},
     {MARK_PIXELS, "around the pixels of sources"},
 };
 

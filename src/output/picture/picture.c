@@ -1,7 +1,7 @@
 /* How a picture is drawn:
  *
- * 1. The means of square blocks of the image make it at most 1720 pixels a side (block_means.c).
- *    This is the one read of the image.
+ * 1. The means of square blocks of the image make it at most 1720 pixels a side, or fewer if the
+ *    caller wants so (block_means.c). This is the one read of the image.
  * 2. Background and rms of the result give grey levels, by asinh (stretch.c). Map and bar are
  *    written to the pixels of the sheet directly, a small map enlarged by whole pixels.
  * 3. cairo draws on these pixels: an ellipse for each source (marks.c), the beam, the scale bar
@@ -34,13 +34,12 @@
 #include "output/picture/ticks.h"
 
 /* The sheet, in its pixels: 2000 a side at most. The map is drawn between the margins, enlarged if
- * it has fewer pixels than LEAST_MAP. */
+ * it has fewer pixels than LEAST_MAP, or half of those that are wanted. */
 enum {
     LEFT = 125,
     RIGHT = 150,
     TOP = 74,
     BOTTOM = 56,
-    MOST_MAP = 1720,
     LEAST_MAP = 600,
     LEAST_SHEET = 640,
     LEAST_BAR = 200,
@@ -94,9 +93,10 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-static void lay_out(struct sheet *s) {
+static void lay_out(struct sheet *s, int size) {
     const int longest = larger((int)s->means.width, (int)s->means.height);
-    s->zoom = (LEAST_MAP + longest - 1) / longest;
+    const int least = size / 2 < LEAST_MAP ? size / 2 : LEAST_MAP;
+    s->zoom = (least + longest - 1) / longest;
     struct canvas *v = &s->canvas;
     v->left = LEFT;
     v->top = TOP;
@@ -454,7 +454,7 @@ static enum srcfind_status draw_on_sheet(struct sheet *s, struct error *error) {
     return status;
 }
 
-enum srcfind_status picture_write(const struct image *image, const struct result *result,
+enum srcfind_status picture_write(const struct image *image, const struct result *result, int size,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error) {
     struct sheet s = {.result = result, .wcs = image->wcs};
@@ -462,11 +462,11 @@ enum srcfind_status picture_write(const struct image *image, const struct result
     if (!s.canvas.cairo)
         return SRCFIND_ERROR_OUTPUT;
     s.stretch = stretch_of_noise(result);
-    enum srcfind_status status = block_means_make(&s.means, &image->source, MOST_MAP,
-                                                  s.stretch.zero, s.stretch.unit, threads, error);
+    enum srcfind_status status = block_means_make(&s.means, &image->source, size, s.stretch.zero,
+                                                  s.stretch.unit, threads, error);
     if (status == SRCFIND_OK) {
         stretch_to(&s.stretch, &s.means);
-        lay_out(&s);
+        lay_out(&s, size);
         status =
             fill_sheet(&s) ? draw_on_sheet(&s, error) : error_memory(error, "drawing a picture");
     }
