@@ -8,6 +8,7 @@ import importlib.util
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass, field
 
 FIRST, LAST = '.\\" The options: written by scripts/lists.\n', '.\\" End of the options.\n'
@@ -75,10 +76,7 @@ def without_options(source: str) -> tuple[str, str]:
     if not tail:
         raise Wrong("man/srcfind.1: no list of options by scripts/lists")
     lists_of_groups = re.findall(r"(?ms)^\.Ss [^\n]*\n\.Bl [^\n]*\n(.*?)^\.El\n(?=\.Ss |\Z)", items)
-    if lists_of_groups:
-        return head + tail, "".join(lists_of_groups)
-    start = head.rindex("\n.Bl ")
-    return head[: start + 1] + tail.split(".El\n", 1)[1], items
+    return head + tail, "".join(lists_of_groups)
 
 
 def texts_of_options(items: str) -> dict[str, str]:
@@ -100,7 +98,9 @@ def texts_of_options(items: str) -> dict[str, str]:
 
 
 def lists(root: str) -> object:
-    loader = importlib.machinery.SourceFileLoader("lists", os.path.join(root, "scripts", "lists"))
+    scripts = os.path.join(root, "scripts")
+    sys.path.insert(0, scripts)  # it imports a module beside it
+    loader = importlib.machinery.SourceFileLoader("lists", os.path.join(scripts, "lists"))
     spec = importlib.util.spec_from_loader("lists", loader)
     assert spec
     module = importlib.util.module_from_spec(spec)
@@ -110,15 +110,8 @@ def lists(root: str) -> object:
 
 def titles_of_groups(root: str) -> dict[str, str]:
     """The titles of the groups of options by their names, in the order of --help."""
-    for name, title in (
-        ("options/groups.inc", r"GROUP\((\w+), \"(.*?)\"\)"),
-        ("cli/help.c", r"\[(\w+)\] = \"(.*?)\""),
-    ):
-        path = os.path.join(root, "src", name)
-        if os.path.exists(path):
-            with open(path) as stream:
-                return dict(re.findall(title, stream.read()))
-    raise Wrong("src/options/groups.inc is missing: it has the groups of options")
+    with open(os.path.join(root, "src", "options", "groups.inc")) as stream:
+        return dict(re.findall(r"GROUP\((\w+), \"(.*?)\"\)", stream.read()))
 
 
 def groups(root: str) -> dict[str, list[Option]]:
