@@ -657,6 +657,14 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                                       const struct srcfind_pixels *pixels,
                                                       const char *map, void *values);
 
+/* Writes the picture of a catalogue to a PNG file, as srcfind_catalogue_save_map does, also of
+ * pixels in memory: `pixels` are those of srcfind_catalogue_map. size: pixels of the longer side of
+ * the map in the picture at most, 200 to 1720; 0 stands for 1720. The sheet around the map has up
+ * to 280 more. */
+SRCFIND_API enum srcfind_status
+srcfind_catalogue_save_picture(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                               const struct srcfind_pixels *pixels, int size, const char *path);
+
 /* --- measuring the speed --- */
 
 /* The times that srcfind_bench_file measures. FLOOR_READ and FLOOR_COPY are lower bounds for a

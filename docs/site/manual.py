@@ -98,9 +98,9 @@ def texts_of_options(items: str) -> dict[str, str]:
 
 
 def lists(root: str) -> object:
-    scripts = os.path.join(root, "scripts")
-    sys.path.insert(0, scripts)  # it imports a module beside it
-    loader = importlib.machinery.SourceFileLoader("lists", os.path.join(scripts, "lists"))
+    """scripts/lists as a module; it imports others that stand beside it."""
+    sys.path.append(os.path.join(root, "scripts"))
+    loader = importlib.machinery.SourceFileLoader("lists", os.path.join(root, "scripts", "lists"))
     spec = importlib.util.spec_from_loader("lists", loader)
     assert spec
     module = importlib.util.module_from_spec(spec)
