@@ -76,10 +76,7 @@ def without_options(source: str) -> tuple[str, str]:
     if not tail:
         raise Wrong("man/srcfind.1: no list of options by scripts/lists")
     lists_of_groups = re.findall(r"(?ms)^\.Ss [^\n]*\n\.Bl [^\n]*\n(.*?)^\.El\n(?=\.Ss |\Z)", items)
-    if lists_of_groups:
-        return head + tail, "".join(lists_of_groups)
-    start = head.rindex("\n.Bl ")
-    return head[: start + 1] + tail.split(".El\n", 1)[1], items
+    return head + tail, "".join(lists_of_groups)
 
 
 def texts_of_options(items: str) -> dict[str, str]:
@@ -113,15 +110,8 @@ def lists(root: str) -> object:
 
 def titles_of_groups(root: str) -> dict[str, str]:
     """The titles of the groups of options by their names, in the order of --help."""
-    for name, title in (
-        ("options/groups.inc", r"GROUP\((\w+), \"(.*?)\"\)"),
-        ("cli/help.c", r"\[(\w+)\] = \"(.*?)\""),
-    ):
-        path = os.path.join(root, "src", name)
-        if os.path.exists(path):
-            with open(path) as stream:
-                return dict(re.findall(title, stream.read()))
-    raise Wrong("src/options/groups.inc is missing: it has the groups of options")
+    with open(os.path.join(root, "src", "options", "groups.inc")) as stream:
+        return dict(re.findall(r"GROUP\((\w+), \"(.*?)\"\)", stream.read()))
 
 
 def groups(root: str) -> dict[str, list[Option]]:
