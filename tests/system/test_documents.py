@@ -7,6 +7,7 @@ import re
 import srcfind_test as t
 
 LONGEST = 130
+README_BYTES = 6500
 FOLDERS = ("tests", "tests/*", "python/tests")
 NO_TESTS = ("README.md", "RECORD.md", "meson.build")
 # The row of the test in a file, by the file's path below tests/: a suite, or none.
@@ -85,8 +86,9 @@ class Documents(t.unittest.TestCase):
         self.assertGreater(n_links, 100)
 
     def test_readme(self):
-        """Its figures beside other programs are those of BENCHMARKS.md."""
+        """It is short, and its figures beside other programs are those of BENCHMARKS.md."""
         text = "\n".join(lines_of("README.md"))
+        self.assertLessEqual(len(text.encode()), README_BYTES)
         table = text.split("## How it compares")[1].split("\n\n")[1].split("\n")[2:]
         measured = "\n".join(lines_of("BENCHMARKS.md"))
         for row in table:

@@ -213,7 +213,8 @@ class Lists(t.unittest.TestCase):
         self.change(COLUMN_TEXTS, "[SNR]\n", "[Index]\nits index\n\nits\n.Em index .\n\n[SNR]\n")
         self.assert_changes(*OF_COLUMNS)
         self.assertIn(
-            "\n| Index | map unit | with `--fit`: its index |\n| SNR |", self.text("docs/columns.md")
+            "\n| Index | map unit | with `--fit`: its index |\n| SNR |",
+            self.text("docs/columns.md"),
         )
         self.assertIn(
             "\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n",
