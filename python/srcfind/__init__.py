@@ -25,6 +25,7 @@ from srcfind._finder import Finder
 from srcfind._ipython import complete_maps as _complete_maps
 from srcfind._merge import Merged, merge
 from srcfind._option_list import Option, OptionList, options
+from srcfind._shown import Picture
 from srcfind._signatures import Options
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Option",
     "OptionList",
     "Options",
+    "Picture",
     "Quality",
     "Run",
     "Error",

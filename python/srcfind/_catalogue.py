@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
 from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, in_python, lib, listed, text
 from srcfind._html import html_of
 from srcfind._pixels import MaskedArray, Pixels
+from srcfind._shown import Picture, picture_for_notebook, picture_of, write_page
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -386,8 +387,14 @@ class Catalogue:
         return f"<srcfind.Catalogue of {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """The catalogue in a notebook: the facts, and a table of at most ten rows."""
-        return html_of(self, self._title(), _EMPTY)
+        """The catalogue in a notebook: a picture unless the image is large, the facts, and a table
+        of at most ten rows."""
+        return html_of(self, self._title(), _EMPTY, self._notebook_picture)
+
+    @cached_property
+    def _notebook_picture(self) -> bytes | None:
+        is_table = hasattr(self, "_sources") or not self._catalogue
+        return None if is_table else picture_for_notebook(self)
 
     def _title(self) -> str:
         """The number of rows, and the image."""
@@ -625,6 +632,93 @@ class Catalogue:
             lib.srcfind_catalogue_map, struct, chars(name), ffi.cast("void *", values.ctypes.data)
         )
         return values
+
+    @overload
+    def picture(
+        self, path: None = None, *, size: int | None = None, overwrite: bool = False
+    ) -> Picture:
+        ...
+
+    @overload
+    def picture(
+        self, path: str | os.PathLike[str], *, size: int | None = None, overwrite: bool = False
+    ) -> None:
+        ...
+
+    def picture(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        size: int | None = None,
+        overwrite: bool = False,
+    ) -> Picture | None:
+        """A picture of the image with its sources, as the command makes it with --save picture: grey
+        levels by background and rms, an ellipse around each source, coordinates and the beam.
+
+        Parameters
+        ----------
+        path : path, optional
+            Writes the picture to this file (PNG), whole or not at all. Without it the picture is
+            returned, and a notebook shows it.
+        size : int [pixels], default: 1720
+            The longer side of the map in the picture, at most: 200 to 1720.
+        overwrite : bool, default: False
+            Replaces a file, which must be a picture of srcfind.
+
+        Returns
+        -------
+        Picture or None
+            The bytes of the PNG file, without a path.
+
+        Raises
+        ------
+        FileExistsError
+            The file exists, and overwrite is False.
+        OptionError, OutputError
+            Pictures need cairo, which is not there; the file cannot be written; of a pickled
+            catalogue.
+        InputError
+            The image is read again: its file was changed.
+        DeviceError
+            The catalogue is of an array on a device.
+        """
+        if path is None:
+            return picture_of(self, size)
+        encoded = chars(path)
+        if not overwrite:
+            _check_new(encoded, "png")
+        struct = self._pixels.struct if self._pixels else ffi.NULL
+        self._call(lib.srcfind_catalogue_save_picture, struct, size or 0, encoded)
+        return None
+
+    def page(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes a page for a browser, in one file, as srcfind-page does: the picture, the sources
+        as a table that is sorted and filtered, counts and noise; with completeness and negative
+        also their plots.
+
+        Parameters
+        ----------
+        path : path
+            The page: NAME.html.
+        overwrite : bool, default: False
+            Replaces a file, which must be a page of srcfind.
+
+        Raises
+        ------
+        FileExistsError
+            The file exists, and overwrite is False.
+        OutputError
+            The file cannot be written, or is no page.
+        OptionError
+            The catalogue was pickled, or is a table of Gaussians, islands, planes or bins.
+        ModuleNotFoundError
+            A page needs Jinja2, astropy and Pillow.
+        """
+        if hasattr(self, "_sources"):
+            raise OptionError("page: tables of Gaussians, islands, planes and bins have no page")
+        if not overwrite:
+            _check_new(chars(path), "html")
+        write_page(self, path)
 
     @property
     def segments(self) -> NDArray[Any]:

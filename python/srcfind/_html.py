@@ -1,6 +1,7 @@
 """Catalogues as notebooks show them."""
 from __future__ import annotations
 
+import base64
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +37,15 @@ def _facts(catalogue: Catalogue, title: str) -> list[str]:
     return [*lines, *catalogue.notes]
 
 
-def html_of(catalogue: Catalogue, title: str, empty: int) -> str:
-    """The facts, and a table of the first and the last rows. `empty` is the integer that stands for
-    no value."""
+def _image(picture: bytes) -> str:
+    """A picture inside the page."""
+    content = base64.b64encode(picture).decode("ascii")
+    return f'<img src="data:image/png;base64,{content}" style="max-width: 100%" alt="The image with its sources"/>'
+
+
+def html_of(catalogue: Catalogue, title: str, empty: int, picture: bytes | None) -> str:
+    """The picture, the facts, and a table of the first and the last rows. `empty` is the integer
+    that stands for no value."""
     array, columns = catalogue.array, catalogue.columns
     n_first = len(array) if len(array) <= _MOST_ROWS else _MOST_ROWS // 2
     first, last = array[:n_first], array[max(n_first, len(array) - _MOST_ROWS // 2) :]
@@ -50,6 +57,7 @@ def html_of(catalogue: Catalogue, title: str, empty: int) -> str:
         rows.insert(n_first, _row("td", ["&hellip;"] * len(columns)))
     return "".join(
         [
+            _image(picture) if picture else "",
             "<p>",
             "<br>".join(escape(line) for line in _facts(catalogue, title)),
             "</p>",

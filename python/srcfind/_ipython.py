@@ -25,7 +25,7 @@ def complete_maps() -> None:
     IPython."""
     completer: Any = sys.modules.get("IPython.core.completer")
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython and completer else None
+    shell: Any = ipython.get_ipython() if ipython and completer else None
     if not hasattr(completer, "context_matcher") or not hasattr(shell, "Completer"):
         return
 

@@ -42,6 +42,11 @@ static const struct {
 #undef MAP
 #undef TABLE
 
+/* Whether the image is in a file, and not in memory. */
+static bool is_of_file(const struct result *result) {
+    return result->image.hdu >= 0;
+}
+
 static bool has_labels(enum map map) {
     return maps[map].quantity == QUANTITY_LABEL || maps[map].quantity == QUANTITY_MASK;
 }
@@ -376,6 +381,7 @@ struct saved_maps {
     struct wanted_maps wanted;
     const char *const *paths; /* of each map; NULL: not saved */
     bool *saved;              /* of each map: its file is complete */
+    int picture_size;         /* 0: PICTURE_MOST */
     int map;                  /* the map whose file is next */
 };
 
@@ -411,9 +417,10 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
     struct saved_maps *s = context;
     const struct wanted_maps *m = &s->wanted;
     const enum map map = (enum map)s->map++;
+    const int size = s->picture_size > 0 ? s->picture_size : PICTURE_MOST;
     const enum srcfind_status status =
         map == MAP_PICTURE
-            ? picture_write(&m->input.image, m->result, m->finder->threads, file, name, error)
+            ? picture_write(&m->input.image, m->result, size, m->finder->threads, file, name, error)
             : begin_map(s, map, file, name, error);
     return status == SRCFIND_OK ? save_next(s) : status;
 }
@@ -427,7 +434,9 @@ static enum srcfind_status save_next(struct saved_maps *s) {
     const int map = s->map;
     if (map == MAPS) {
         const enum srcfind_status status = make_maps(&s->wanted);
-        return status == SRCFIND_OK ? input_unchanged(&s->wanted.input, error) : status;
+        return status == SRCFIND_OK && is_of_file(s->wanted.result)
+                   ? input_unchanged(&s->wanted.input, error)
+                   : status;
     }
     const struct save_content content = {map == MAP_PICTURE ? "picture" : "map", write_map, s};
     const enum srcfind_status status = save_whole(&content, s->paths[map], error);
@@ -448,6 +457,16 @@ enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catal
     return status;
 }
 
+/* Checks that a map replaces no other file. */
+static enum srcfind_status check_replaced(enum map map, const char *path, struct error *error) {
+    return !map_replaces_other(map, path)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OPTIONS,
+                           "%s: the map would replace this file, which is no map of srcfind: name "
+                           "another file, or remove it",
+                           path);
+}
+
 enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
                                                const struct srcfind_catalogue *catalogue,
                                                const char *map, const char *path) {
@@ -456,14 +475,11 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
     enum map chosen;
     finder_begin(finder);
     enum srcfind_status status = choose_map(map, catalogue->table.of, &chosen, &finder->error);
-    if (status == SRCFIND_OK && catalogue->table.of->image.hdu < 0)
+    if (status == SRCFIND_OK && !is_of_file(catalogue->table.of))
         status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                            "map: maps are saved of images in files, not of pixels in memory");
-    if (status == SRCFIND_OK && map_replaces_other(chosen, path))
-        status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                           "%s: the map would replace this file, which is no map of srcfind: name "
-                           "another file, or remove it",
-                           path);
+    if (status == SRCFIND_OK)
+        status = check_replaced(chosen, path, &finder->error);
     if (status == SRCFIND_OK) {
         paths[chosen] = path;
         status = maps_save(finder, catalogue, paths, saved);
@@ -501,34 +517,45 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
     if (r->origin.on_device)
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "map: maps are made of pixels in the host's memory, not of those on a "
-                         "device: search a copy of them");
+                         "device: search a copy in the host's memory");
     if (!given)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "map: the catalogue is one of pixels in memory, which are needed again");
+                         "map: the catalogue is of pixels in memory: give these pixels again");
     const enum srcfind_status status = pixels_read(given, pixels, error);
     if (status != SRCFIND_OK ||
         (pixels->width == r->image.axes[0] && pixels->height == r->image.axes[1]))
         return status;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "map: pixels of %lld x %lld are not those of the catalogue, %lld x %lld",
+                     "map: there are %lld x %lld pixels, but the catalogue is of %lld x %lld",
                      (long long)pixels->width, (long long)pixels->height,
                      (long long)r->image.axes[0], (long long)r->image.axes[1]);
 }
 
-static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
-                                            const struct srcfind_pixels *given, uint32_t *array) {
+/* Opens pixels that the caller gives again. host belongs to the open image. The caller closes it
+ * after SRCFIND_OK alone. */
+static enum srcfind_status open_pixels(struct wanted_maps *m, const struct srcfind_pixels *given,
+                                       struct host_pixels *host) {
     const struct options *options = &m->result->options;
     struct srcfind_pixels pixels;
-    struct host_pixels host;
     enum srcfind_status status = check_pixels(m, given, &pixels);
     if (status != SRCFIND_OK)
         return status;
-    host_pixels_make(&host, &pixels, options->image.blank);
-    status = input_open_pixels(&m->input, &host.source, pixels.header, options, &m->metadata,
+    host_pixels_make(host, &pixels, options->image.blank);
+    status = input_open_pixels(&m->input, &host->source, pixels.header, options, &m->metadata,
                                &m->finder->error);
     input_see(&m->input, m->result->blanks, m->result->unsearched);
-    if (status == SRCFIND_OK)
-        status = fill(m, map, array);
+    if (status != SRCFIND_OK)
+        close_image(m);
+    return status;
+}
+
+static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
+                                            const struct srcfind_pixels *given, uint32_t *array) {
+    struct host_pixels host;
+    enum srcfind_status status = open_pixels(m, given, &host);
+    if (status != SRCFIND_OK)
+        return status;
+    status = fill(m, map, array);
     close_image(m);
     return status;
 }
@@ -547,6 +574,48 @@ enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
     if (chosen == MAP_PICTURE)
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                          "map: a picture has no values, and can only be saved");
-    return catalogue->table.of->image.hdu < 0 ? fill_from_pixels(&m, chosen, pixels, values)
-                                              : fill_from_file(&m, chosen, values);
+    return is_of_file(catalogue->table.of) ? fill_from_file(&m, chosen, values)
+                                           : fill_from_pixels(&m, chosen, pixels, values);
+}
+
+/* --- the picture --- */
+
+static enum srcfind_status picture_of_pixels(struct saved_maps *s,
+                                             const struct srcfind_pixels *given) {
+    struct host_pixels host;
+    enum srcfind_status status = open_pixels(&s->wanted, given, &host);
+    if (status != SRCFIND_OK)
+        return status;
+    status = save_next(s);
+    close_image(&s->wanted);
+    return status;
+}
+
+static enum srcfind_status picture_of_file(struct saved_maps *s) {
+    enum srcfind_status status = open_image(&s->wanted);
+    if (status == SRCFIND_OK)
+        status = save_next(s);
+    close_image(&s->wanted);
+    return status;
+}
+
+enum srcfind_status srcfind_catalogue_save_picture(struct srcfind *finder,
+                                                   const struct srcfind_catalogue *catalogue,
+                                                   const struct srcfind_pixels *pixels, int size,
+                                                   const char *path) {
+    const char *const paths[MAPS] = {[MAP_PICTURE] = path};
+    bool saved[MAPS] = {false};
+    struct saved_maps s = {.wanted = {.finder = finder, .result = catalogue->table.of},
+                           .paths = paths,
+                           .saved = saved,
+                           .picture_size = size};
+    finder_begin(finder);
+    if (size != 0 && (size < PICTURE_LEAST || size > PICTURE_MOST))
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                         "picture: a map of %d pixels a side: give %d to %d, or 0 for the largest",
+                         size, PICTURE_LEAST, PICTURE_MOST);
+    const enum srcfind_status status = check_replaced(MAP_PICTURE, path, &finder->error);
+    if (status != SRCFIND_OK)
+        return status;
+    return is_of_file(s.wanted.result) ? picture_of_file(&s) : picture_of_pixels(&s, pixels);
 }

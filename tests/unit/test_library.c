@@ -11,6 +11,7 @@
 #include "common/texts.h"
 #include "options.h"
 #include "options/options.h"
+#include "output/picture/picture.h"
 #include "output/products.h"
 #include "output/writer.h"
 #include "srcfind.h"
@@ -890,13 +891,13 @@ static void wrong_maps(void **state) {
     assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "rm", map), SRCFIND_ERROR_OPTIONS);
     assert_string_equal(srcfind_message(finder), "map: there is no map rm");
     assert_int_equal(srcfind_catalogue_map(finder, c, NULL, "rms", map), SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_message(finder), "needed again"));
+    assert_non_null(strstr(srcfind_message(finder), "give these pixels again"));
     assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "model", map),
                      SRCFIND_ERROR_OPTIONS);
     assert_string_equal(srcfind_message(finder), "map: model needs --fit");
     pixels.height--;
     assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "rms", map), SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_message(finder), "120 x 89 are not those"));
+    assert_non_null(strstr(srcfind_message(finder), "120 x 89 pixels, but"));
     srcfind_destroy(finder);
     srcfind_catalogue_destroy(c);
     picture_free(&p);
@@ -1068,6 +1069,65 @@ static void write_image(const char *path) {
     assert_non_null(stream);
     assert_int_equal(fwrite(bytes, sizeof bytes, 1, stream), 1);
     assert_int_equal(fclose(stream), 0);
+}
+
+/* The width (0) or the height (1) that a PNG file says; 0 for another file. */
+static unsigned png_size(const char *path, int axis) {
+    unsigned char head[24] = {0};
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    const bool is_read = fread(head, sizeof head, 1, stream) == 1;
+    fclose(stream);
+    const unsigned char *size = head + 16 + 4 * axis;
+    return is_read && memcmp(head, "\x89PNG", 4) == 0 ? size[2] * 256U + size[3] : 0;
+}
+
+/* Pictures are also of pixels in memory, as wide as is wanted; they replace pictures alone. */
+static void pictures_of_pixels(void **state) {
+    static const struct {
+        int size;
+        unsigned width, height; /* of a map of 120 x 90, enlarged 5 and 2 times, or not, and the
+                                   sheet around it */
+    } sizes[] = {{0, 875, 580}, {1720, 875, 580}, {400, 640, 330}, {200, 640, 330}};
+    char directory[TEMPORARY_PATH], path[TEMPORARY_PATH + 16];
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_catalogue *c = find(&pixels, NULL);
+    struct srcfind *finder;
+    struct error error;
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(path, sizeof path, "%s/p.png", directory);
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    const bool is_possible = picture_is_possible(&error);
+    if (!is_possible) {
+        assert_true(srcfind_catalogue_save_picture(finder, c, &pixels, 0, path) != SRCFIND_OK);
+        assert_non_null(strstr(srcfind_message(finder), "pictures need cairo"));
+    }
+    for (size_t i = 0; is_possible && i < sizeof sizes / sizeof *sizes; i++) {
+        assert_int_equal(srcfind_catalogue_save_picture(finder, c, &pixels, sizes[i].size, path),
+                         SRCFIND_OK);
+        assert_int_equal(png_size(path, 0), sizes[i].width);
+        assert_int_equal(png_size(path, 1), sizes[i].height);
+    }
+    for (int size = 199; size < 2000; size += 1721 - 199) {
+        assert_int_equal(srcfind_catalogue_save_picture(finder, c, &pixels, size, path),
+                         SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_message(finder), "give 200 to 1720"));
+    }
+    assert_int_equal(srcfind_catalogue_save_picture(finder, c, NULL, 0, path),
+                     SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "needed again"));
+    write_image(path);
+    assert_int_equal(srcfind_catalogue_save_picture(finder, c, &pixels, 0, path),
+                     SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "p.png: the map would replace this file"));
+    srcfind_destroy(finder);
+    srcfind_catalogue_destroy(c);
+    picture_free(&p);
+    unlink(path);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 /* What is saved replaces files of its kind, but neither the image nor another file. */
@@ -1342,6 +1402,7 @@ int main(void) {
         cmocka_unit_test(blanks_in_maps),
         cmocka_unit_test(wrong_maps),
         cmocka_unit_test(maps_need_files),
+        cmocka_unit_test(pictures_of_pixels),
         cmocka_unit_test(notes_on_an_image),
         cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),

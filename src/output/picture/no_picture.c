@@ -12,10 +12,10 @@ const char *picture_library(void) {
     return "no cairo (no pictures)";
 }
 
-enum srcfind_status picture_write(const struct image *image, const struct result *result,
+enum srcfind_status picture_write(const struct image *image, const struct result *result, int size,
                                   struct threads *threads, FILE *file, const char *name,
                                   struct error *error) {
-    (void)image, (void)result, (void)threads, (void)file, (void)name;
+    (void)image, (void)result, (void)size, (void)threads, (void)file, (void)name;
     picture_is_possible(error);
     return SRCFIND_ERROR_OPTIONS;
 }
