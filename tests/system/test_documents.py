@@ -62,11 +62,12 @@ def row_of(path):
 @t.unittest.skipIf(t.SANITIZED, "nothing of a build is run")
 class Documents(t.unittest.TestCase):
     def test_lines(self):
-        """Only tables and code are wider."""
+        """Only tables and code are wider, and no merge is half done."""
         names = relative("*.md") + relative("*/*.md") + relative("*/*/*.md")
         self.assertIn("docs/noise.md", names)
         for name in names:
             for number, line in enumerate(lines_of(name), 1):
+                self.assertNotRegex(line, "^(<{7}|>{7}) ", "%s:%d" % (name, number))
                 if not line.startswith(("|", "    ")):
                     self.assertLessEqual(len(line), LONGEST, "%s:%d" % (name, number))
 
