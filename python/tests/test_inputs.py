@@ -216,7 +216,7 @@ def test_finder_with_a_mask(temporary, image):
     """The file is written once, stays as long as something may need it, and is not named to the
     user."""
     finder = srcfind.Finder(mask=MASK, threshold=6)
-    assert repr(finder) == "Finder(mask=<array>, threshold=6)"
+    assert repr(finder) == "Finder(threshold=6, mask=<array>)"
     catalogues = [finder.find(each) for each in (IMAGE, image, IMAGE)]
     assert len(os.listdir(temporary)) == 1
     del finder

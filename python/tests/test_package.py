@@ -13,15 +13,14 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
 def test_files():
-    """The modules, the extension, the CUDA module and the libraries of a wheel, but no command but
-    srcfind-page, no header and no manual."""
+    """The modules, the extension, the CUDA module and the libraries of a wheel; the commands and
+    share/; but no header and no library to link with."""
     for file in importlib.metadata.files("srcfind"):
-        if file.name == "srcfind-page":
-            continue
-        assert file.parts[0] in ("srcfind", "srcfind.libs") or file.parts[0].startswith(
+        parts = [part for part in file.parts if part != ".."]
+        assert parts[0] in ("srcfind", "srcfind.libs", "bin", "share") or parts[0].startswith(
             "srcfind-"
         ), file
-    assert not srcfind.__file__.startswith(t.SOURCE_ROOT)
+    assert not srcfind.__file__.startswith(t.SOURCE_ROOT + os.sep)
 
 
 def test_without_astropy():
@@ -57,15 +56,16 @@ def test_examples():
     image = np.where(np.indices((48, 64)).sum(0) % 2, 1, -1).astype(np.float32)
     image[20, 30:32] = 100, 300
     n = 0
-    for module in (srcfind, srcfind._finder, srcfind._catalogue, srcfind._merge):
+    names = ("_find", "_finder", "_catalogue", "_merge", "_option_list")
+    for module in (srcfind, *(getattr(srcfind, name) for name in names)):
         result = doctest.testmod(
             module,
-            extraglobs={"image": image, "find": srcfind.find, "merge": srcfind.merge},
+            extraglobs={"image": image, **{n: getattr(srcfind, n) for n in srcfind.__all__}},
             report=True,
         )
         assert result.failed == 0
         n += result.attempted
-    assert n > 5
+    assert n > 10
 
 
 def test_versions():
