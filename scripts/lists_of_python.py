@@ -88,7 +88,7 @@ CALLS = {
 # Sentences about the command line, for which Python has other means.
 OF_COMMAND = re.compile(
     r"commas between them|command line|given several times|@LIST|exit status|--bench|summary line"
-    r"|Catalogues and reports|With several images|Messages always"
+    r"|Catalogues and reports|With several images|If several images|Messages always"
 )
 SHORT = 260  # characters of the text in a docstring, but for its first sentence
 WIDTH = 100
@@ -167,7 +167,7 @@ class Texts:
             for option in options
             if option.is_of_library or option.name in ("save", "format")
         )
-        self.plain_text = load("scripts/plain-options")["plain_text"]
+        self.plain_text = load("scripts/plain-manual")["plain_text"]
         self.letters = {option.letter: option.name for option in options if option.letter}
         self.lines = {option.name: lines for option, (_, lines) in zip(options, sections)}
 
@@ -194,7 +194,8 @@ class Texts:
         with a hyphen."""
         lines = [self._line(option, line) for line in self.lines[option.name]]
         text = self.plain_text(lines).replace("{default}", option.default or "")
-        text = re.sub(r" \(exit status \d\)|, before --survey, too", "", text)
+        text = re.sub(r" \(exit status \d\)|, before or after --survey,", "", text)
+        text = re.sub(r'(?<=[Ss]ee )("[^"]+")', r"\1 in the manual", text)
         for paragraph in text.split("\n"):
             kept = [s for s in sentences(paragraph) if not OF_COMMAND.search(s)]
             if kept:

@@ -79,11 +79,11 @@ SRCFIND_API struct srcfind_options *srcfind_options_copy(const struct srcfind_op
 SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
 
 /* Sets an option. Names and values are those of the command's long options (srcfind(1)), for
- * example "threshold" and "5.5", or "device" and "cpu"; an option that has no value there
- * (`argument` of srcfind_option is NULL) takes "yes", which NULL stands for, or "no". Elsewhere a
- * value that is NULL is an error. A value may have any length. Each call replaces the option's
- * value: "measure-in" takes all of its files at once, with commas between them or as @LIST, the
- * path of a file that has a path on each line. On an error the option is not changed. */
+ * example "threshold" and "5.5", or "device" and "cpu"; an option without a value there (`argument`
+ * of srcfind_option is NULL) takes "yes" or "no"; NULL means "yes". For other options a NULL value
+ * is an error. A value may have any length. Each call replaces the option's value: "measure-in"
+ * takes all files at once, with commas between them, or @LIST, where the file LIST has a path on
+ * each line. On an error the option is not changed. */
 SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
                                                     const char *name, const char *value);
 
@@ -107,7 +107,7 @@ struct srcfind_option {
     const char *initial; /* the default; NULL if `help` describes it */
     const char *values;  /* a|b|c: all values, or the common ones; NULL if not listed */
     const char *help;
-    bool shapes_catalogue; /* changes the catalogue, not only where and how fast it is made */
+    bool shapes_catalogue; /* changes the catalogue, not only the device or the speed */
 };
 
 /* Option i (from 0), or NULL after the last one. */
@@ -120,13 +120,13 @@ struct srcfind;
 
 /* Makes a finder with a copy of the options; NULL stands for the defaults. Also on an error *finder
  * has a message and must be destroyed; it is NULL only where memory ran out. A CUDA device that the
- * options name is opened in the background: the first search reports its errors. With device "auto"
- * each search estimates whether the CPU or the first device ends it, and those that follow, sooner,
- * including half a second for the start of the device. It expects that as many pixels follow as the
- * finders that were made together have searched, and that they take as long. The catalogue of the
- * option at is read by the first search, and again if its file has changed; finders that were made
- * with the same options, or with copies of them, share it. A stack that the system limits to less
- * than 512 KiB (RLIMIT_STACK) is an error: threads have the same. */
+ * options name is opened in the background: the first search reports its errors. With device
+ * "auto", each search estimates whether the CPU or the first device would finish this and the
+ * following searches sooner, including half a second for the start of the device. It assumes that
+ * this run will search as many pixels again as its finders have searched so far, at the same speed.
+ * The first search reads the catalogue of the option at, and a later one reads it again if the file
+ * has changed. Finders with the same options, or with copies of them, share it. A limit of the
+ * stack below 512 KiB (RLIMIT_STACK) is an error, since threads have the same limit. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 
@@ -135,8 +135,8 @@ SRCFIND_API void srcfind_destroy(struct srcfind *finder);
 
 /* Makes n finders (1 or more) that work at the same time, each in a thread of the caller. They
  * share the threads, of which each finder has at least one, and the memory of a device. On an error
- * finders[0] has the message, and all must be destroyed; finders for which memory ran out are NULL.
- */
+ * finders[0] has the message, and all finders must be destroyed; a finder for which memory ran out
+ * is NULL. */
 SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
                                                     struct srcfind **finders);
 
@@ -152,10 +152,10 @@ SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
 /* Lets calls of this finder end early. While it searches an image, makes a map or measures the
  * speed, the library calls interrupted(user) at most every 50 ms: between chunks of pixels, fits,
  * planes, scales and trials of completeness, and between the stages of a device. It does so from
- * the thread that made the call, and from no other. Once the answer is true, the call ends soon,
- * and as after an error: with SRCFIND_INTERRUPTED, without a result, and no file that it began is
- * left. The finder may be used again. `interrupted` must not use the finder. NULL: calls end by
- * themselves, as those of a new finder do. */
+ * the thread that made the call, and from no other. Once the answer is true, the call ends soon
+ * with SRCFIND_INTERRUPTED, as after an error: without a result, and without unfinished files. The
+ * finder may be used again. `interrupted` must not use the finder. NULL: calls end by themselves,
+ * as those of a new finder do. */
 SRCFIND_API void srcfind_set_interrupted(struct srcfind *finder, bool (*interrupted)(void *user),
                                          void *user);
 
@@ -183,8 +183,8 @@ struct srcfind_pixels {
     bool swapped;       /* the values do not have the byte order of this machine */
     /* FITS cards of 80 characters each, without separators, as astropy's Header.tostring() and
      * WCS.to_header_string() write them. Coordinates, unit (BUNIT), beam (BMAJ, BMIN, BPA) and
-     * frequency are read from them, as from a file's header; the shape is not. NULL if there is no
-     * header; the options may give a beam. */
+     * frequency are read from these cards, as from the header of a file; the shape is not. NULL if
+     * there is no header; the options may give a beam. */
     const char *header;
 };
 
@@ -216,7 +216,7 @@ SRCFIND_API int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catal
 /* How many of them are negative: the last ones, with the option negative; else 0. */
 SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue);
 
-/* An integer that does not apply, as those of the pixels of a source that has none. */
+/* An integer that does not apply, such as x_peak of a source without pixels. */
 #define SRCFIND_EMPTY INT64_MIN
 
 /* A row of the catalogue; srcfind(1) describes every column. x_peak, y_peak, n_pixels, the
@@ -244,10 +244,10 @@ struct srcfind_source {
     double dc_major, dc_minor, dc_angle;       /* degrees */
     double e_dc_major, e_dc_minor, e_dc_angle; /* degrees */
     double resid_isl_rms, resid_isl_mean;      /* map unit */
-    double chi2, dof;                          /* of the fit: per degree of freedom; how many */
-    double chi2_sum; /* the sum of (residual / rms)^2 over the pixels of the fit. In no column. */
+    double chi2, dof; /* of the fit: chi squared per degree of freedom; degrees of freedom */
+    double chi2_sum;  /* the sum of (residual / rms)^2 over the pixels of the fit. In no column. */
     /* The size in pixels, not deconvolved: FWHM, and the angle of the major axis from the y axis
-     * against the clock. That of the beam where the source has no shape. In no column. */
+     * against the clock. If the source has no shape, the beam. In no column. */
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr;       /* with the option fit */
     double hole;          /* with the option fit: rms */
@@ -388,16 +388,16 @@ struct srcfind_image {
     struct srcfind_beam beam;
     const char *beam_source; /* "option", "keywords", "history", "table" or "" */
     double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
-    bool beam_is_turned; /* the major axis was given as the smaller one, and the two exchanged */
+    bool beam_is_turned; /* the major axis was given as the smaller one, and both were exchanged */
     bool beam_row_is_missing; /* no beam: a BEAMS table has no usable row of the plane */
-    /* Of the plane in a BEAMS table, where the keywords or the history have another, which is used,
-     * and 0 if the table has none for the plane; else NaN. */
+    /* The beam of the plane in a BEAMS table, if the keywords or the history have another beam,
+     * which is used; 0 if the table has no beam for the plane; else NaN. */
     struct srcfind_beam row_beam;
-    /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
-     * if it has none. */
+    /* Why the sky coordinates of the header cannot be used, and how to correct the header; "" if
+     * they can be used, or if there are none. */
     char no_sky[SRCFIND_REASON];
-    /* Which axis beyond the plane should give the frequency, and does not, and how to mend it; ""
-     * if the frequency is known, or there is no such axis. */
+    /* Which axis should give the frequency but does not, and how to correct it; "" if the frequency
+     * is known, or if there is no such axis. */
     char no_frequency[SRCFIND_REASON];
     /* Which distortions of the header are left out, and what this does to positions; "" if none. */
     char distortion[SRCFIND_REASON];
@@ -421,8 +421,8 @@ struct srcfind_background {
      * nodes. box is 0, and the others too, if there is one noise for the whole image. */
     int64_t box, step;
     double rms_least, rms_median, rms_most;
-    /* What was left out of the boxes: bright wide islands, and the share of the image's pixels that
-     * are theirs or near them. */
+    /* What was left out of the boxes: the number of bright wide islands, and the share of the
+     * image's pixels in them or near them. */
     int64_t islands_excluded;
     double share_excluded;
 };
@@ -433,11 +433,11 @@ srcfind_catalogue_background(const struct srcfind_catalogue *catalogue);
 /* The autocorrelation of the noise, from which errors follow; with the option fit, else all is 0.
  */
 struct srcfind_correlation {
-    bool measured; /* in the image; else it is that of the beam or, where none is known, of pixels
-                      that are independent */
-    int64_t n_pixels;      /* whose pairs were measured */
-    double area;           /* over which noise is correlated, pixels: the sum over all offsets */
-    double beam_area;      /* the same of noise that is correlated as the beam is */
+    bool measured;    /* measured in the image; else the autocorrelation of the beam or, without a
+                         beam, of independent pixels */
+    int64_t n_pixels; /* whose pairs were measured */
+    double area;      /* over which noise is correlated, pixels: the sum over all offsets */
+    double beam_area; /* the same area for noise with the correlation of the beam */
     double step_x, step_y; /* from a value to the next one, pixels */
     int64_t n_x, n_y; /* numbers of values; the one in the middle is that of a pixel with itself */
     const double *values; /* row by row; 0 beyond two FWHM. They belong to the catalogue. */
@@ -446,8 +446,9 @@ struct srcfind_correlation {
 SRCFIND_API const struct srcfind_correlation *
 srcfind_catalogue_correlation(const struct srcfind_catalogue *catalogue);
 
-/* Figures that tell whether the options suit the image. Those of the pixels are of a sample of some
- * ten thousand, the same on every backend; they are NaN for pixels in the memory of a device. */
+/* Figures that tell whether the options suit the image. Figures of pixels come from a sample of
+ * some ten thousand pixels, the same on every backend; they are NaN for pixels in the memory of a
+ * device. */
 struct srcfind_quality {
     double zeros; /* share of the pixels that are exactly 0, as the padding of a mosaic */
     /* The 10th and the 90th percentile of the rms from place to place: over cells that are at least
@@ -456,23 +457,24 @@ struct srcfind_quality {
     double single_pixel, edge; /* share of the sources with this flag; NaN without a source */
     double beam_pixels;        /* FWHM of the beam's minor axis, in pixels */
     double edge_or_single;     /* share of the sources with one of these flags, or both */
-    /* With the option fit: the share of the sources that are narrower than the beam, by their flag,
-     * and of those whose resid_isl_rms is above 2 isl_rms; else NaN. */
+    /* With the option fit: the share of sources narrower than the beam (by their flag), and the
+     * share of sources with resid_isl_rms above 2 isl_rms; else NaN. */
     double narrow, high_residual;
     /* Of local noise: the 10th and the 90th percentile of the background; else NaN. */
     double background_p10, background_p90;
-    /* With the option scales: the widest one that was left out, in beams, since its kernel is wider
-     * than half of the image's shorter side; NaN where none was. */
+    /* With the option scales: the widest scale, in beams, that was left out because its kernel is
+     * wider than half of the image's shorter side; NaN if none was. */
     double widest_left_out;
-    /* With the option scales and local noise: about the flux of the map of the background above the
-     * image's median, where they differ by more than half an rms, which is in no row (0 for a
-     * slope); and the flux of the positive rows that are fitted. Else NaN. */
+    /* With the option scales and local noise: about the flux in the background that is in no row
+     * (above the image's median, where the background differs from it by more than half an rms; 0
+     * for a slope); and the flux of all fitted positive rows. Else NaN. */
     double unmeasured, measured;
     /* With the option fit and a beam: the number of the positive sources that may be artefacts, by
      * their flag; else NaN. */
     double artefacts;
-    /* With the option fit and a beam: the area of points / that of the beam in the middle of the
-     * image, and its mean at the edges, by so many bright sources that are alone; NaN for 0. */
+    /* With the option fit and a beam: area of points / area of the beam, in the middle of the image
+     * and on average at its edges, and the number of isolated bright sources behind these values;
+     * NaN if there are none. */
     int64_t psf_points;
     double psf_middle, psf_edges;
 };
@@ -480,8 +482,8 @@ struct srcfind_quality {
 SRCFIND_API const struct srcfind_quality *
 srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue);
 
-/* Note i (from 0) on what looks wrong in the image or its sources, and which option cures it: what
- * the command prints behind the image's path. One line; NULL after the last one. */
+/* Note i (from 0): what looks wrong in the image or its sources, and which option helps. The
+ * command prints the same note behind the image's path. One line; NULL after the last one. */
 SRCFIND_API const char *srcfind_catalogue_note(const struct srcfind_catalogue *catalogue, int i);
 
 /* How the image was searched. */
@@ -528,17 +530,17 @@ SRCFIND_API const struct srcfind_format *srcfind_format(int i);
 SRCFIND_API const struct srcfind_format *srcfind_format_of(const char *path);
 
 /* Writes a catalogue to a stream and flushes it. format is a name, in letters of any case; NULL
- * stands for the default. ds9 and bbs are names of reg and skymodel, too. Sky models, skymodel and
- * sagecal, are of catalogues of the option fit; an image that lacks what they need (see srcfind(1))
- * is SRCFIND_ERROR_INPUT. sagecal is for files alone. */
+ * stands for the default. ds9 and bbs are names of reg and skymodel, too. Sky models (skymodel,
+ * sagecal) need a catalogue of the option fit; if the image lacks what they need (see srcfind(1)),
+ * this is SRCFIND_ERROR_INPUT. sagecal is only for files. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                                         const struct srcfind_catalogue *catalogue,
                                                         const char *format, FILE *stream);
 
 /* Writes a catalogue to a file: to a temporary file in the same directory, which is then renamed,
  * so that a reader never sees an incomplete catalogue. On an error the temporary file is removed,
- * and an existing file is not changed. It is an error if a FITS file would be replaced that is no
- * catalogue of srcfind, such as an image. Devices and pipes are written to directly. Before a
+ * and an existing file is not changed. A FITS file that is no catalogue of srcfind, such as an
+ * image, is not replaced: this is an error. Devices and pipes are written to directly. Before a
  * catalogue of the format sagecal, its list of clusters is saved beside it: STEM.cluster. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
@@ -546,22 +548,15 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 
 /* --- merging --- */
 
-/* One catalogue of those of many images, in which a source that several images have is there once:
- * what the command does with --merge and as srcfind-merge, whose manuals describe the rows. Merged
- * tables of Gaussians are the commands' alone.
- *
- *     struct srcfind_merge_settings settings = {.size = sizeof settings, .path = "survey.fits"};
- *     const struct srcfind_merge_counts *counts;
- *     if (srcfind_merge_create(&settings, &merge) == SRCFIND_OK &&
- *         srcfind_merge_add_file(merge, "night1.json", NULL) == SRCFIND_OK &&
- *         srcfind_merge_add(merge, catalogue, NULL) == SRCFIND_OK &&
- *         srcfind_merge_finish(merge, &counts) == SRCFIND_OK)
- *         printf("%lld sources\n", (long long)counts->rows);
- *     else
- *         fprintf(stderr, "%s\n", srcfind_merge_message(merge));
- *     srcfind_merge_destroy(merge);
- *
- * Only one thread at a time may use a merge. */
+/* Merges the catalogues of many images into one, with one row for a source that several images
+ * have, as the command does with --merge, and as srcfind-merge does. Their manuals describe the
+ * rows. Merged tables of Gaussians are the commands' alone.  struct srcfind_merge_settings settings
+ * = {.size = sizeof settings, .path = "survey.fits"}; const struct srcfind_merge_counts *counts; if
+ * (srcfind_merge_create(&settings, &merge) == SRCFIND_OK && srcfind_merge_add_file(merge,
+ * "night1.json", NULL) == SRCFIND_OK && srcfind_merge_add(merge, catalogue, NULL) == SRCFIND_OK &&
+ * srcfind_merge_finish(merge, &counts) == SRCFIND_OK) printf("%lld sources\n", (long
+ * long)counts->rows); else fprintf(stderr, "%s\n", srcfind_merge_message(merge));
+ * srcfind_merge_destroy(merge);  Only one thread at a time may use a merge. */
 struct srcfind_merge;
 
 /* How catalogues are merged. Set all members that are not used to 0. */
@@ -570,36 +565,35 @@ struct srcfind_merge_settings {
     /* Of the merged catalogue, with its suffix: csv (also without one), json, vot, fits, ecsv. */
     const char *path;
     /* Rows of different images within so many arcseconds are one source; 0: within half of the
-     * beam's major axis, the larger one of the two images. */
+     * major axis of the larger beam of the two images. */
     double radius;
-    bool keep_duplicates; /* rows that another image has better stay, with SRCFIND_FLAG_DUPLICATE */
+    bool keep_duplicates; /* keep the worse rows of a source, with SRCFIND_FLAG_DUPLICATE */
     int threads;          /* that write; 0: all CPUs that the process may use */
     const char *sort;     /* order of the rows, as --sort has it: flux, snr, ra, dec; NULL: that of
                              the catalogues, and in each that of Source_id */
 };
 
 /* Begins a merged catalogue with a copy of the settings. Rows wait in a file without a name in the
- * directory of the path. A FITS file there that is no catalogue of srcfind is an error, and so is,
- * later, a catalogue that is this file. Also on an error *merge has a message and must be
- * destroyed; it is NULL only where memory ran out. */
+ * directory of the path. It is an error if the path is a FITS file that is no catalogue of srcfind,
+ * or if this file is added later. Also on an error *merge has a message and must be destroyed; it
+ * is NULL only where memory ran out. */
 SRCFIND_API enum srcfind_status srcfind_merge_create(const struct srcfind_merge_settings *settings,
                                                      struct srcfind_merge **merge);
 
 /* Forgets the merged catalogue, unless it is finished. merge may be NULL. */
 SRCFIND_API void srcfind_merge_destroy(struct srcfind_merge *merge);
 
-/* Adds the rows of a catalogue, which may be destroyed then. The merged catalogue has them in the
- * order of these calls, unless the settings have another. name is what stands in the column Image;
- * NULL: the path of the image, which pixels in memory do not have. After an error the merge is as
- * before the call: others may be added.
- */
+/* Adds the rows of a catalogue, which may be destroyed then. The merged catalogue has the rows in
+ * the order of these calls, unless the settings have another order. name is the text in the column
+ * Image; NULL means the path of the image, which pixels in memory do not have. After an error the
+ * merge is as before the call: others may be added. */
 SRCFIND_API enum srcfind_status srcfind_merge_add(struct srcfind_merge *merge,
                                                   const struct srcfind_catalogue *catalogue,
                                                   const char *name);
 
 /* The same for a catalogue in a file that srcfind wrote as csv, ecsv, json, fits or votable, also
- * .gz. A CSV file does not tell the beam, so that settings.radius is needed. name NULL: the path of
- * the image, if the file tells it and no other has the same one; else the path of the file. */
+ * .gz. A CSV file has no beam, so it needs settings.radius. name NULL means the path of the image,
+ * if the file has it and no other file has the same; else the path of the file. */
 SRCFIND_API enum srcfind_status srcfind_merge_add_file(struct srcfind_merge *merge,
                                                        const char *path, const char *name);
 
@@ -608,8 +602,9 @@ struct srcfind_merge_counts {
     int64_t images, rows; /* of the merged catalogue */
     int64_t duplicates;   /* rows that were left out or marked */
     int64_t artefacts;    /* positive rows with SRCFIND_FLAG_ARTEFACT, of the merged catalogue */
-    int64_t without_beam; /* images that have no beam to find duplicates by; 0 with a radius */
-    int64_t without_sky;  /* images that have no sky coordinates to find them by */
+    int64_t
+        without_beam; /* images without a beam, whose duplicates are not found; 0 with a radius */
+    int64_t without_sky; /* images without sky coordinates, whose duplicates are not found */
     const char *first_without_beam, *first_without_sky; /* the first of these; NULL: none */
 };
 
@@ -647,16 +642,16 @@ SRCFIND_API const char *srcfind_map_suffix(int i);
 
 /* Writes a map of the image of a catalogue to a FITS file (PNG for the picture), whole or not at
  * all, as srcfind_catalogue_save does. It replaces no file but an older map of srcfind. The
- * catalogue is one of srcfind_find_file; the image is read again, and it is an error if the file
- * was changed since. */
+ * catalogue must come from srcfind_find_file; the image is read again, and it is an error if the
+ * file has changed. */
 SRCFIND_API enum srcfind_status
 srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                            const char *map, const char *path);
 
 /* Computes the same map, row by row, into an array of width * height elements: float, or int32_t
- * for "islands" and "sources". For a catalogue of srcfind_find_pixels, pixels are those that were
- * searched, with the same values; for one of srcfind_find_file they are NULL. A catalogue of
- * srcfind_find_device_pixels has no maps. */
+ * for "islands" and "sources". For a catalogue of srcfind_find_pixels, pixels must be the searched
+ * pixels, with the same values; for a catalogue of srcfind_find_file pixels must be NULL. A
+ * catalogue of srcfind_find_device_pixels has no maps. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                                       const struct srcfind_catalogue *catalogue,
                                                       const struct srcfind_pixels *pixels,
@@ -673,11 +668,11 @@ srcfind_catalogue_save_picture(struct srcfind *finder, const struct srcfind_cata
 /* --- measuring the speed --- */
 
 /* The times that srcfind_bench_file measures. FLOOR_READ and FLOOR_COPY are lower bounds for a
- * search: a plain read of the pixels, by the same threads, in the host's memory or, for a search on
- * a device, in the device's memory; and, for a device, a copy of the pixels from pinned memory.
- * SEARCH is SCAN, CLIP and ISLANDS: from pixels in memory, in the byte order of the file, to
- * moments. WRITE is the formatting of the catalogue, which is written to /dev/null. FILE is all
- * from opening the file to the end of WRITE. */
+ * search. FLOOR_READ is a plain read of the pixels, by the same threads in the host's memory, or by
+ * the device in its own. FLOOR_COPY is a copy of the pixels from pinned memory to a device. SEARCH
+ * is SCAN, CLIP and ISLANDS: from pixels in memory, in the byte order of the file, to moments.
+ * WRITE is the formatting of the catalogue, which is written to /dev/null. FILE is all from opening
+ * the file to the end of WRITE. */
 enum srcfind_stage {
     SRCFIND_FLOOR_READ,
     SRCFIND_FLOOR_COPY,

@@ -30,7 +30,7 @@ inputs:
   merge_duplicates:
     type: ["null", {type: enum, symbols: [drop, keep]}]
     inputBinding: {prefix: --merge-duplicates}
-    doc: drop the rows that another image has better (drop)
+    doc: drop duplicate rows of a source (drop)
 
 outputs:
   merged: {type: File, outputBinding: {glob: $(inputs.name).$(inputs.format)}}

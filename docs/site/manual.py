@@ -8,6 +8,7 @@ import importlib.util
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass, field
 
 FIRST, LAST = '.\\" The options: written by scripts/lists.\n', '.\\" End of the options.\n'
@@ -100,6 +101,8 @@ def texts_of_options(items: str) -> dict[str, str]:
 
 
 def lists(root: str) -> object:
+    """scripts/lists as a module; it imports others that stand beside it."""
+    sys.path.append(os.path.join(root, "scripts"))
     loader = importlib.machinery.SourceFileLoader("lists", os.path.join(root, "scripts", "lists"))
     spec = importlib.util.spec_from_loader("lists", loader)
     assert spec

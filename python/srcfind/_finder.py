@@ -32,9 +32,9 @@ class Finder:
     Parameters
     ----------
     survey : bool, default: False
-        What a survey map needs, in one word: `local=True`, `island=3`, `fit=True`. `island` with
-        another value has that value; all other options can be added. Without `survey=True` there
-        is one noise for the image, and islands end at the threshold.
+        Short for `local=True`, `island=3`, `fit=True`, which suit most images of surveys. A value
+        of `island` that is given takes precedence; all other options can be added. Without
+        `survey=True` there is one noise for the image, and islands end at the threshold.
     local : bool, default: False
         Measure background and rms from place to place; see "Local noise" in the manual.
     island : float [rms], default: as threshold
@@ -42,21 +42,21 @@ class Finder:
         rms. `island` must not be larger than the value of `threshold`.
     fit : bool, default: False
         The same as `deblend=True`, and then fit an elliptical Gaussian to each source; see
-        "Components" in the manual. The catalogue also has columns for the errors of the sizes,
-        and for the sizes without the beam.
+        "COMPONENTS" in the manual. The catalogue also has the errors of the sizes, and
+        deconvolved sizes. A source that cannot be fitted keeps its moments, and has flag 64.
     threshold : float [rms], default: 5
         A source has at least one pixel with value - background > `threshold` x rms.
     beam : float or (MAJ, MIN, PA) [arcsec, arcsec, degrees], default: the header's
-        Use this restoring beam instead of the beam in the header: the FWHM of the major and minor
-        axis in arcsec, and the position angle in degrees. MAJ alone means a circular beam.
+        Use this restoring beam instead of the beam in the header: FWHM of the major and the minor
+        axis in arcsec, and position angle in degrees. MAJ alone means a circular beam.
     plane : int, tuple of int, or str, default: 1
-        Search these planes: of axis 3, 4, ... each a number, counted from 1, a range A-B, or
-        "all" (default 1, also for axes that are not given). "all" alone means every plane of the
-        file, on all axes.
+        Search these planes. For each axis from 3 on, give a number, counted from 1, a range A-B,
+        or "all" (default 1, also for axes that are not given). "all" alone means every plane of
+        the file, on all axes.
     threads : int, default: all that the process may use
         The number of CPU threads, 1 to 4096 (default: one for each CPU that the process may use).
-        These are the CPUs of its affinity (taskset, cpusets) or, if that is less, its quota of
-        CPU time (cgroups, as containers have them), rounded up.
+        These are the CPUs of its affinity (taskset, cpusets), or, if lower, its quota of CPU time
+        (cgroups of containers), rounded up.
 
     Other Parameters
     ----------------
@@ -68,29 +68,28 @@ class Finder:
     negative : bool, default: False
         Find also the sources of the negated image: the connected pixels with background - value >
         N x rms, with the same background and rms. All other options apply to both searches. The
-        negative sources follow the others, and have flag 32.
+        negative sources stand behind the positive ones, and have flag 32.
     completeness : bool or int [sources], default: False (True: 2000)
-        Measure how complete the catalogue is: add `completeness` sources of the beam's shape to
-        the image, search it again, and count those that are found; with `scales` also
-        `completeness` of each scale above 1. That takes up to 64 times as long as the search
-        alone.
+        Measure how complete the catalogue is: inject `completeness` point sources into the image,
+        search it again, and count the injected sources that are found. With `scales`,
+        `completeness` sources of each scale above 1 are injected, too.
     seed : int, default: 1
         The seed of the random places and fluxes of `completeness`: a whole number from 0 on.
     inject : path, table or Catalogue, optional
-        As `completeness`, with the sources of this catalogue in place of random ones: their
-        positions, fluxes and shapes. Take positions where the image has no sources, since it
-        would find its own anyway.
+        The same as `completeness`, but inject the sources of this catalogue, with their
+        positions, fluxes and shapes, instead of random ones. The positions should be free of
+        sources of the image: a real source there would be found anyway.
     scales : bool, float or list of float [FWHM of the beam], default: False (True: 2,4,8 beams)
-        The same as `fit=True`, and emission that is wider than the beam, which a search of the
-        image alone takes for background or does not see. `scales` has up to eight different
-        scales, from 1 to 1000 beams.
+        The same as `fit=True`, and find emission wider than the beam, which a search of the image
+        alone treats as background or does not see. `scales` has up to eight different scales,
+        from 1 to 1000 beams.
     kappa : float [standard deviations], default: 3
-        Clip at the median -+ `kappa` standard deviations.
+        Measure the noise from pixels within `kappa` standard deviations of the median.
     background : {'median', 'zero'} or float [unit of the map], default: 'median'
         The background to subtract: "median", the median of the clipped pixels, "zero", which
         subtracts nothing, or a number in the map unit.
     rms : float [unit of the map], default: that of the clip
-        Use this noise, in the map unit, instead of the rms of the clip.
+        Use this rms, in the map unit, instead of measuring it.
     rms_box : int or (SIZE, STEP) [pixels], default: 15 beams, SIZE / 3
         The same as `local=True`, with boxes that are SIZE pixels wide, and nodes every STEP
         pixels. SIZE is at least 8, and STEP at least 1 and at most SIZE (default: a third of it).
@@ -100,30 +99,32 @@ class Finder:
     background_map : path or array, optional
         Take the background of each pixel from this image; see "User maps" in the manual.
     deblend : bool, default: False
-        Divide islands into sources. A peak is a source of its own if it passes `threshold`, and
-        if it rises at least `contrast` x rms above its saddle: the highest pixel over which it is
-        joined to a higher peak. The pixels of any other peak belong to the higher peak.
+        Divide islands into sources. A peak is a source of its own if it passes `threshold` and
+        rises at least `contrast` x rms above its saddle. The saddle is the lowest pixel of the
+        best path to a higher peak.
     contrast : float [rms], default: 1
         The same as `deblend=True`, with peaks that rise at least `contrast` x rms above their
         saddle.
     group : float or 'island', default: 1
-        The same as `fit=True`, with another rule for Gaussians that are one source.
+        The same as `fit=True`, and set how Gaussians of an island are grouped into sources.
+        Consider the sum of the island's Gaussians on the line between the centres of two
+        Gaussians. The two belong to one source if either of these holds:
     shapes : {'auto', 'free', 'beam'}, default: 'auto'
-        The same as `fit=True`; and which Gaussians have the beam's shape (flag 128). With "auto",
-        those that the fit cannot tell from points. With "free", each Gaussian has its own shape,
-        unless the pixels do not hold it.
+        The same as `fit=True`, and choose which Gaussians have the shape of the beam (flag 128).
+        With "auto", Gaussians that the fit cannot distinguish from points have it. With "free",
+        each Gaussian has its own shape, unless there are too few pixels to fit it.
     psf : path, optional
-        Take the shape of points from `psf`, or from the image's own bright sources ("measured"),
-        where it is not the beam's; see "Point-spread function" in the manual.
+        Points have another shape than the beam: the shape in `psf`, or the shape of the image's
+        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in the manual.
     flux_error : float [percent], optional
-        Errors of fluxes have `flux_error` of the flux in quadrature, for errors of calibration
-        and of the primary beam, which no image can tell.
+        Add `flux_error` of each flux to its error, in quadrature: errors of calibration and of
+        the primary beam cannot be measured in the image. This changes E_Isl_Total_flux,
+        E_Total_flux, E_Peak_flux and E_Spec_Indx, also with `at` and in tables of `measure_in`.
     position_error : float [FWHM of the beam], optional
-        Errors of positions have `position_error` of the beam (the root of BMAJ x BMIN) in
-        quadrature, along both axes, for errors of calibration; without a beam it has no effect.
-        Of a source of 200 rms noise alone leaves an error of some 0.003. 0 adds nothing.
+        Add `position_error` beams (the root of BMAJ x BMIN) to the errors of positions, along
+        both axes, in quadrature, for errors of calibration. Without a beam this has no effect.
     detect_on : path or array, optional
-        Find the sources in `detect_on`, and measure them in the image; see "Two images" in the
+        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in the
         manual.
     detect_rms_map : path or array, default: its own noise
         Take the rms of each pixel of the image of `detect_on` from this image; see "User maps" in
@@ -132,37 +133,36 @@ class Finder:
         Take the background of each pixel of the image of `detect_on` from this image; see "User
         maps" in the manual.
     measure_in : path or list of paths, optional
-        Measure the sources in every plane of these images, too, which have the grid of the image:
-        channels, Stokes parameters, epochs. Implies `fit=True`; see "Planes of other images" in
-        the manual.
+        Measure the sources in every plane of these images, too: channels, Stokes parameters,
+        epochs. The images have the same pixel grid as the searched image. Implies `fit=True`; see
+        "PLANES OF OTHER IMAGES" in the manual.
     at : path, table, SkyCoord, Catalogue, or pairs of degrees, optional
-        Measure at the positions of this catalogue (csv or another table of text, ecsv, json, fits
-        or VOTable), or at the positions that are given themselves, as '187.7,12.39' or
-        '12:30:49.4 +12:23:28', instead of searching; see "Forced photometry" in the manual.
+        Do not search, but measure fluxes at the positions of this catalogue (csv or another table
+        of text, ecsv, json, fits or VOTable). In place of a catalogue, positions can be given, as
+        '187.7,12.39' or '12:30:49.4 +12:23:28'. See "FORCED PHOTOMETRY" in the manual.
     at_all : bool, default: False
-        With `at`: entries outside of the image have a row, too, with empty cells and flag 512.
+        With `at`: write a row also for entries outside of the image, with empty cells and flag
+        512.
     at_fixed : bool, default: False
-        With `at`: the fluxes of the catalogue are taken as they are, and no fit is made, also
-        with `fit=True`.
+        With `at`: use the fluxes of the catalogue, and fit nothing, also with `fit=True`.
+        `catalogue.map("model")` and `catalogue.map("residual")` then writes the catalogue as a
+        model image, and the image minus this model; see "FORCED PHOTOMETRY" in the manual.
     at_positive : bool, default: False
-        With `at`: no flux is below 0, which helps where positions are so crowded that the flux of
-        one is taken for that of the next, and most have flux. Implies `fit=True`. Positions that
-        are fitted together are solved for by non-negative least squares.
+        With `at`: fit fluxes that are at least 0, by non-negative least squares. This helps if
+        positions are so crowded that the fit exchanges flux between neighbours, and if most
+        positions have flux. Implies `fit=True`.
     at_search : bool, default: False
-        With `at`: what is measured is subtracted from the image, and the rest is searched as any
-        image is, with the same options: sources that the list lacks are rows behind those of the
-        list, with an empty Entry_id and numbers of their own.
+        With `at`: subtract the measured sources, and search the residual image with the same
+        options and with its own noise. Sources that the list lacks follow the rows of the list,
+        with an empty Entry_id and new numbers. Implies `fit=True`.
     mask : path or array, optional
-        Search only what the regions of this file leave: regions of DS9; see "Regions" in the
-        manual. The noise stays that of the whole image. Or ignore the pixels where this image is
-        0 or blank, as if they were blank in the image; see "User maps" in the manual.
+        If `mask` has regions of DS9 or CASA, or a MOC, search only the pixels in these regions;
+        the noise is still measured from the whole image. See "REGIONS" in the manual.
     mask_noise : bool, default: False
-        With regions of `mask`: the noise, too, is only of the pixels that they leave. All others
-        count as blank in every respect, as those of a mask.
+        With regions of `mask`: the noise, too, is measured only from the pixels in the regions.
+        All other pixels count as blank in every respect, as with a FITS mask.
     regions_as : {'search', 'mask'}, default: 'search'
-        "search": regions of `mask` are what is searched. "mask": they change the saved mask of
-        `catalogue.map("mask")` instead, line by line, once it is widened and filled: those that
-        include are merged into it, and those that exclude are cut out of it.
+        What the regions of `mask` do. With "search", only the pixels in the regions are searched.
     blank : float [unit of the map], optional
         Treat pixels of this value as blank; `blank=0` is for mosaics that are padded with zeros.
         `blank` is rounded like the pixels, and -0 equals 0.
@@ -174,21 +174,22 @@ class Finder:
         Search only the columns X0 to X1 and the rows Y0 to Y1, counted from 1, as in sections of
         FITS images; see "A part of an image" in the manual.
     patches : {'none', 'source', 'island'}, default: 'none'
-        The patches of a sky model, or its clusters: "none", "source" or "island". Only with the
-        formats skymodel and sagecal; see "SKY MODELS" in the manual.
+        Group the Gaussians of a sky model into patches or clusters: one for each "source", one
+        for each "island", or "none". Only for the formats skymodel and sagecal; see "SKY MODELS"
+        in the manual.
     spectral_index : float, default: -0.8
-        In a sky model, the spectral index of sources of which `measure_in` has found none. Only
-        with the same formats.
+        The spectral index of sources in a sky model for which `measure_in` has measured none.
+        Only for the formats skymodel and sagecal.
     mask_dilate : int [pixels], default: 0
-        Widen the map mask of `catalogue.map` by `mask_dilate` pixels (a whole number up to 1000,
-        default 0): each of its pixels becomes a disc of this radius.
+        Widen the saved mask (`catalogue.map("mask")`) by `mask_dilate` pixels (a whole number up
+        to 1000, default 0): each pixel of the mask becomes a disc of this radius.
     mask_fill : bool, default: False
-        Fill the holes of the map mask of `catalogue.map`, after `mask_dilate`: the pixels that
-        the mask encloses, where pixels are neighbours along edges.
+        Fill the holes of the saved mask (`catalogue.map("mask")`), after `mask_dilate`. A hole is
+        a group of pixels, joined along edges, that the mask encloses.
     sort : {'flux', 'snr', 'ra', 'dec'}, optional
-        The order of the rows of catalogues: "flux" (Total_flux) or "snr", the largest one first;
-        "ra" or "dec", the smallest one first (galactic and other longitudes and latitudes, too).
-        Rows without this number are the last.
+        Sort the rows of catalogues by "flux" (Total_flux) or "snr", the largest value first, or
+        by "ra" or "dec", the smallest value first (also by galactic and other longitudes and
+        latitudes). Rows without a value come last.
     device : int or str, default: 'auto'
         Search on this device: "auto", "cpu", the number of a CUDA device, or "all". With "all",
         different images are searched on different CUDA devices.

@@ -40,9 +40,9 @@ class Options(TypedDict, total=False):
     # The options: written by scripts/lists.
     #: sky model: patches none, source or island [none]
     patches: Literal["none", "source", "island"] | None
-    #: sky model: index where none is measured [-0.8]
+    #: default spectral index in sky models [-0.8]
     spectral_index: Number | None
-    #: what surveys want: local=True island=3 fit=True
+    #: for surveys: local=True island=3 fit=True
     survey: Flag | None
     #: clip at median -+ K standard deviations [3]
     kappa: Number | None
@@ -64,9 +64,9 @@ class Options(TypedDict, total=False):
     background_map: Map | None
     #: search these regions; ignore 0 in a FITS mask
     mask: Map | None
-    #: the noise, too, is only of regions of mask
+    #: with mask: measure noise in the regions only
     mask_noise: Flag | None
-    #: what regions of mask change [search]
+    #: what the regions of mask do [search]
     regions_as: Literal["search", "mask"] | None
     #: find the sources in FILE, measure in the image
     detect_on: Map | None
@@ -102,7 +102,7 @@ class Options(TypedDict, total=False):
     shapes: Literal["auto", "free", "beam"] | None
     #: points have this shape, not the beam's
     psf: Path | None
-    #: add so much of each flux to its error
+    #: add this share of each flux to its error
     flux_error: Number | None
     #: add this part of the beam to errors of positions
     position_error: Number | None
@@ -112,7 +112,7 @@ class Options(TypedDict, total=False):
     at: Positions | None
     #: with at: rows for entries outside, too
     at_all: Flag | None
-    #: with at: fluxes are the catalogue's: no fit
+    #: with at: use the catalogue's fluxes, no fit
     at_fixed: Flag | None
     #: with at: as fit=True, with fluxes of at least 0
     at_positive: Flag | None

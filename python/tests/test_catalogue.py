@@ -778,7 +778,7 @@ def test_sky_models(path, tmp_path):
     ):
         with pytest.raises(srcfind.OptionError, match=message):
             found.write(path(name), format)
-    with pytest.raises(srcfind.OptionError, match="patches: it is of sky models"):
+    with pytest.raises(srcfind.OptionError, match="patches: it is for sky models"):
         srcfind.find(path("image.fits"), patches="source")
 
 

@@ -128,7 +128,8 @@ def test_units_of_maps(image):
         srcfind.find(image, rms_map=rms * units.Jy / units.beam), srcfind.find(image, rms_map=rms)
     )
     with pytest.raises(
-        srcfind.InputError, match="rms_map: the unit is mJy/beam, and that of the image is Jy/beam"
+        srcfind.InputError,
+        match="rms_map: its unit is mJy/beam, but the unit of the image is Jy/beam",
     ):
         srcfind.find(image, rms_map=rms * units.mJy / units.beam)
 
@@ -229,7 +230,7 @@ def test_finder_with_a_mask(temporary, image):
 def test_other_grids(image, path):
     """An image for detection in a file must still have the coordinates of the image."""
     fits.PrimaryHDU(IMAGE).writeto(path("plain.fits"))
-    with pytest.raises(srcfind.InputError, match="other sky coordinates"):
+    with pytest.raises(srcfind.InputError, match="sky coordinates differ"):
         srcfind.find(image, detect_on=path("plain.fits"))
 
 

@@ -258,6 +258,19 @@ def test_labels_do_not_overlap_on_any_frame():
             assert ends and all(b[0] > a[1] + 5 for a, b in zip(ends, ends[1:]))
 
 
+@pytest.mark.parametrize("low, high, log", [(-3e-4, 5e-4, False), (1e-7, 1e5, True)])
+def test_there_is_room_for_ticks_beside_the_name_of_the_axis(low, high, log):
+    svg = _plots.draw(
+        _plots.Frame(_plots.Axis("x", 0, 1), _plots.Axis("y", low, high, log)), [], "t"
+    )
+    places = re.findall(
+        r'<text class="tick" x="([\d.]+)" y="[\d.]+" text-anchor="end">([^<]*)<', svg
+    )
+    (name,) = re.findall(r'<text class="label" x="([\d.]+)" [^>]*rotate', svg)
+    # the name is 13 pixels high, a character of a tick 6.4 wide
+    assert places and all(float(x) - 6.4 * len(text) > float(name) + 5 for x, text in places)
+
+
 # --- reading ---
 
 

@@ -19,7 +19,7 @@ from browsing import column, has_no_errors, open_page, texts
 pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
 
-from srcfind.page import _match as m  # noqa: E402
+from srcfind.page import _match as m, _skymap  # noqa: E402
 from srcfind.page._night import write_night_page  # noqa: E402
 from srcfind.page._nights import Night  # noqa: E402
 from srcfind.page._overlaps import Overlap, Overlaps, overlap_outliers  # noqa: E402
@@ -608,6 +608,32 @@ def test_the_table_has_the_report(tmp_path, browser):
         browser, "tiles-sheet", "message"
     ) == ["no such file"]
     assert has_no_errors(browser)
+
+
+@pytest.mark.parametrize("lat", [-90, -65, 0, 40, 89.9])
+@pytest.mark.parametrize("wide", [0.01, 3, 60, 300])
+def test_lines_of_the_map_have_labels(lat, wide):
+    """Of both coordinates, on a map of any size at any place, and no label covers another one."""
+    places = [
+        _skymap.Place(
+            np.array([(lon, low), (lon + 1e-3, low), (lon, min(low + 1e-3, 90))]), "", "", False, {}
+        )
+        for lon in np.linspace(0, wide, 7)
+        for low in np.clip(np.linspace(lat - wide / 4, lat + wide / 4, 5), -90, 90)
+    ]
+    svg = str(_skymap.draw_map(places, range(len(places)), "t"))
+    found = re.findall(
+        r'<text class="tick[ a-z]*" x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)">([^<]*)°<', svg
+    )
+    assert len(found) >= 3
+    boxes = []
+    for x, y, anchor, text in found:
+        size = 7 * (len(text) + 1)
+        left = float(x) - (size if anchor == "end" else size / 2)
+        boxes.append((left, left + size, float(y)))
+    for i, (left, right, y) in enumerate(boxes):
+        for other_left, other_right, other in boxes[:i]:
+            assert right <= other_left or other_right <= left or abs(y - other) >= 12, found
 
 
 def test_the_map(tmp_path, browser):

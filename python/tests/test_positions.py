@@ -84,7 +84,7 @@ def test_rows_and_angles():
 def test_frames():
     """Those of the image are needed; it says so."""
     galactic = SkyCoord(RA, DEC, unit="deg").galactic
-    with pytest.raises(srcfind.InputError, match="its positions are GLON and GLAT, those of the"):
+    with pytest.raises(srcfind.InputError, match="its positions are GLON and GLAT, but the image"):
         rows(galactic)
     with pytest.raises(srcfind.InputError, match="its frame is FK4"):
         rows(SkyCoord(RA, DEC, unit="deg").fk4)

@@ -97,9 +97,10 @@ static enum srcfind_status check_regions(const struct input *input, const struct
                                          struct error *error) {
     const bool is_as_mask = options->regions_as == REGIONS_MASK;
     return (options->mask_noise || is_as_mask) && !input->maps.regions
-               ? error_set(error, SRCFIND_ERROR_OPTIONS,
-                           "%s: --%s is of regions, and this mask is an image: leave it out",
-                           options->mask, is_as_mask ? "regions-as mask" : "mask-noise")
+               ? error_set(
+                     error, SRCFIND_ERROR_OPTIONS,
+                     "%s: --%s needs regions, and this mask is an image: leave the option out",
+                     options->mask, is_as_mask ? "regions-as mask" : "mask-noise")
                : SRCFIND_OK;
 }
 

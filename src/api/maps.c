@@ -517,16 +517,16 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
     if (r->origin.on_device)
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "map: maps are made of pixels in the host's memory, not of those on a "
-                         "device: search a copy of them");
+                         "device: search a copy in the host's memory");
     if (!given)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "map: the catalogue is one of pixels in memory, which are needed again");
+                         "map: the catalogue is of pixels in memory: give these pixels again");
     const enum srcfind_status status = pixels_read(given, pixels, error);
     if (status != SRCFIND_OK ||
         (pixels->width == r->image.axes[0] && pixels->height == r->image.axes[1]))
         return status;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "map: pixels of %lld x %lld are not those of the catalogue, %lld x %lld",
+                     "map: there are %lld x %lld pixels, but the catalogue is of %lld x %lld",
                      (long long)pixels->width, (long long)pixels->height,
                      (long long)r->image.axes[0], (long long)r->image.axes[1]);
 }

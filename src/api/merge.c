@@ -25,7 +25,7 @@ static enum srcfind_status read_settings(const struct srcfind_merge_settings *gi
     *s = (struct srcfind_merge_settings){0};
     memcpy(s, given, given->size < sizeof *s ? given->size : sizeof *s);
     if (!s->path || !*s->path)
-        return error_set(error, SRCFIND_ERROR_OPTIONS, "path: the merged catalogue needs one");
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "path: the merged catalogue needs a path");
     if (!(s->radius >= 0 && s->radius <= 3600 * 180))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "radius: it is a number of arcseconds, up to 648000; 0 stands for half of "
@@ -86,7 +86,7 @@ enum srcfind_status srcfind_merge_add(struct srcfind_merge *m,
     enum srcfind_status status = check_open(m);
     if (status == SRCFIND_OK && !*input.name)
         status = error_set(&m->error, SRCFIND_ERROR_OPTIONS,
-                           "name: the catalogue of pixels in memory needs one");
+                           "name: a catalogue of pixels in memory needs a name");
     if (status == SRCFIND_OK)
         status = merge_add(m->merge, m->n, &input, &m->error);
     m->n += status == SRCFIND_OK;

@@ -69,12 +69,13 @@ static void note_shapes(FILE *stream, const char *path, const struct told_shapes
                         int64_t n_too_wide) {
     if (told->are_whole)
         note(stream,
-             "%s has Maj, Min and PA and no DC_Maj: its sizes are taken as they are in this image",
+             "%s has Maj, Min and PA but no DC_Maj: these are used as sizes in this image, beam "
+             "included",
              path);
     else if (told->are_not_read)
         note(stream,
-             "%s has Maj, and neither Min and PA nor DC_Maj, DC_Min and DC_PA: its sources are "
-             "taken for points",
+             "%s has Maj, but neither Min and PA nor DC_Maj, DC_Min and DC_PA: its sources are "
+             "treated as points",
              path);
     if (n_too_wide > 0 && told->major)
         note(stream, "%lld entr%s of %s %s wider than the image: is %s in %s?",
@@ -96,7 +97,8 @@ static void note_peaks(FILE *stream, const struct result *r) {
         if (peaks->n_seen >= LEAST_PEAKS && 2 * peaks->n_seen > peaks->n_bright &&
             2 * peaks->n[k] > peaks->n_seen)
             note(stream,
-                 "the fluxes of %s are about %.9g times those of the image there: are they in %s?",
+                 "the fluxes of %s are about %.9g times the fluxes of the image at these "
+                 "positions: are they in %s?",
                  r->options.at, two_digits(pow(10, peaks->sum[k] / (double)peaks->n[k])),
                  *r->image.flux_unit ? r->image.flux_unit : "the unit of the image");
 }
@@ -117,8 +119,8 @@ static void note_model(FILE *stream, const struct result *r) {
              n == 1 ? "is not" : "are not");
     if (n_sums > 0)
         note(stream,
-             "%lld entr%s of %s %s several Gaussians (S_Code M), and the model one of their size "
-             "in place of them: give --at the table of Gaussians that --save gaussians writes",
+             "%lld entr%s of %s %s several Gaussians (S_Code M), but the model has one Gaussian "
+             "for each entry: give --at the table that --save gaussians writes",
              (long long)n_sums, n_sums == 1 ? "y" : "ies", r->options.at,
              n_sums == 1 ? "has" : "have");
 }
@@ -216,8 +218,8 @@ static void note_mask(FILE *stream, const struct result *r) {
     const double left = (double)(b->n_pixels - b->n_blank) / (double)b->n_pixels;
     if (*r->options.mask && !r->options.mask_noise && left < LEAST_LEFT)
         note(stream,
-             "with the mask, %.2g%% of the pixels are left: --mask is 0 where the image is bad; a "
-             "CLEAN mask, which is 0 where there is no source, is none for it",
+             "the mask leaves %.2g%% of the pixels: a mask of --mask is 0 where the image is bad, "
+             "but a CLEAN mask is 0 where there is no source",
              100 * left);
 }
 
@@ -233,7 +235,8 @@ static void note_user_maps(FILE *stream, const struct user_maps *maps) {
         const struct user_map *map = maps->images[kind];
         if (map && *map->difference)
             note(stream,
-                 "--%s %s has other sky coordinates than the image%s: is it of another image?",
+                 "--%s %s: its sky coordinates differ from those of the image%s: is it of another "
+                 "image?",
                  user_map_option((enum user_map_kind)kind), map->metadata.path, map->difference);
     }
 }
@@ -244,10 +247,9 @@ static void note_no_local_noise(FILE *stream, const struct result *r) {
     const bool rms_is_given = o->noise.rms > 0 || *o->rms_map;
     const bool all_is_given = rms_is_given && (!isnan(o->noise.background) || *o->background_map);
     if (o->noise.local && !all_is_given && r->background.box == 0)
-        note(stream,
-             "the image is too small for local noise, one rms is used: boxes have 48 "
-             "pixels at least, and at most half of its shorter side; --rms-box sets another "
-             "size");
+        note(stream, "the image is too small for local noise, so one rms is used: a box is at "
+                     "least 48 pixels wide, and at most half of the image's shorter side; "
+                     "--rms-box sets another size");
     else if (r->noise.no_node_counts && (r->background.rms > 0 || rms_is_given))
         note(stream,
              "every box of %lld pixels is more than three quarters blank, or has no noise: one "
@@ -270,9 +272,8 @@ static void note_one_noise(FILE *stream, const struct result *r) {
              q->rms_p10, q->rms_p90, unit);
     else if (r->background.rms > MOST_SPREAD * q->rms_p90)
         note(stream,
-             "the background differs from place to place, and the rms of the whole "
-             "image, %.2g %s, is that much larger than the %.2g of its parts: --survey "
-             "measures both around each source",
+             "the background differs from place to place: the rms of the whole image is %.2g %s, "
+             "the rms of its parts %.2g; --survey measures both around each source",
              r->background.rms, unit, q->rms_p90);
 }
 
@@ -283,8 +284,8 @@ static void note_background(FILE *stream, const struct result *r) {
     if (r->options.scales.n == 0 && !*r->options.at && isfinite(r->image.beam.major) &&
         range > MOST_RANGE * r->background.rms_median)
         note(stream,
-             "the local background differs by %.1f rms from place to place: it may "
-             "have emission that is wider than half of a box; --scales keeps it",
+             "the local background differs by %.1f rms from place to place: it may contain "
+             "emission wider than half a box; --scales finds such emission",
              range / r->background.rms_median);
 }
 
@@ -305,13 +306,13 @@ static void note_unmeasured(FILE *stream, const struct result *r) {
     const double next = unmeasured_next_scale(r);
     if (isinf(next))
         note(stream,
-             "some %.0f%% of the emission is in the background, and in no row: no scale that "
-             "fits into the image takes it; --save background shows where it is",
+             "some %.0f%% of the emission is in the background, not in the catalogue: no wider "
+             "scale fits into the image; --save background shows the emission",
              100 * share);
     else
         note(stream,
-             "some %.0f%% of the emission is in the background, and in no row: adding a scale of "
-             "%g beams to --scales may take it; --save background shows where it is",
+             "some %.0f%% of the emission is in the background, not in the catalogue: a scale of "
+             "%g beams may find it (--scales); --save background shows the emission",
              100 * share, next);
 }
 
@@ -321,8 +322,8 @@ static void note_fragments(FILE *stream, const struct result *r) {
     const bool is_given = *r->options.rms_map || r->options.noise.rms > 0;
     if (r->options.scales.n > 0 && !r->options.noise.local && r->background.box == 0 && !is_given &&
         !r->background.empty)
-        note(stream, "with one noise for the image, --scales may divide wide sources into pieces, "
-                     "which lack up to half of the flux: add --local");
+        note(stream, "with one noise for the image, --scales may divide wide sources into pieces "
+                     "that lack up to half of the flux: add --local");
 }
 
 static void note_artefacts(FILE *stream, const struct result *r) {
@@ -337,8 +338,9 @@ static void note_artefacts(FILE *stream, const struct result *r) {
                  (long long)n_of_negative, (long long)n_negative);
     if (n + (double)n_of_negative > 0)
         note(stream,
-             "%.0f of %lld sources%s may be artefacts of brighter ones: flag 2048, and Hole", n,
-             (long long)(r->sources.n - n_negative), negative);
+             "%.0f of %lld sources%s may be artefacts of brighter ones (flag 2048): see the column "
+             "Hole",
+             n, (long long)(r->sources.n - n_negative), negative);
 }
 
 /* Notes negative sources. Those of either sign that may be artefacts have a note of their own. */
@@ -390,7 +392,7 @@ static void note_cut_sources(FILE *stream, const struct result *r) {
 static void note_narrow(FILE *stream, const struct result *r) {
     const struct srcfind_beam *beam = &r->image.beam;
     if (has_sources(r) && r->quality.narrow > MOST_NARROW && *r->options.psf)
-        note(stream, "%lld of %lld sources are narrower than points are by --psf %s",
+        note(stream, "%lld of %lld sources are narrower than the points of --psf %s",
              count_of(r->quality.narrow, r), (long long)r->sources.n, r->options.psf);
     else if (has_sources(r) && r->quality.narrow > MOST_NARROW)
         note(stream,
@@ -402,10 +404,7 @@ static void note_narrow(FILE *stream, const struct result *r) {
 
 static void note_residual(FILE *stream, const struct result *r) {
     if (has_sources(r) && r->quality.high_residual > MOST_RESIDUAL)
-        note(stream,
-             "the Gaussians of %lld of %lld sources leave more than twice the noise "
-             "in their islands, and do not describe them: --save residual shows where, "
-             "%sa lower --contrast may help",
+        note(stream, "%lld of %lld fits are poor (residual above 2 rms): try %sa lower --contrast",
              count_of(r->quality.high_residual, r), (long long)r->sources.n,
              r->options.island > 3 ? "a lower --island or " : "");
 }
@@ -423,21 +422,21 @@ static void note_planes(FILE *stream, const struct result *r) {
     }
     if (n_blank > 0)
         note(stream,
-             "%lld of %lld planes of --measure-in are blank, or have one value, and no "
-             "fluxes",
+             "%lld of %lld planes of --measure-in have no fluxes: they are blank, or all their "
+             "pixels have one value",
              (long long)n_blank, (long long)t->n);
     if (n_without_beam > 0 && !isfinite(r->image.beam.major))
-        note(stream, "no beam is known of the image, and so not the shapes of its sources, "
-                     "which --measure-in needs: --beam gives it");
+        note(stream, "--measure-in needs the beam of the image for the shapes of the sources, and "
+                     "no beam is known: --beam gives it");
     else if (n_without_beam > 0)
         note(stream,
-             "no beam is known of %lld of %lld planes of --measure-in, which have no "
-             "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
+             "%lld of %lld planes of --measure-in have no fluxes, because no beam of theirs is "
+             "known: write BMAJ, BMIN and BPA into the headers, or a table BEAMS",
              (long long)n_without_beam, (long long)t->n);
     if (n_too_wide > 0)
         note(stream,
-             "the beam of %lld of %lld planes of --measure-in is wider than the image, and they "
-             "have no fluxes: are BMAJ and BMIN in degrees?",
+             "%lld of %lld planes of --measure-in have no fluxes, because their beam is wider than "
+             "the image: are BMAJ and BMIN in degrees?",
              (long long)n_too_wide, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
         note(stream, "the planes of --measure-in have no frequency, so there is no spectral index: "
@@ -459,8 +458,8 @@ static void note_bright(FILE *stream, const struct result *r) {
     const int64_t n = count_bright(r, 100);
     if (options_fit(o) && !*o->at && o->flux_error == 0 && o->position_error == 0 && n >= 8)
         note(stream,
-             "%lld sources are above 100 rms, and their errors are those of noise alone: "
-             "--flux-error and --position-error add those of calibration",
+             "%lld sources are above 100 rms, but their errors are from noise alone: --flux-error "
+             "and --position-error add errors of calibration",
              (long long)n);
 }
 
@@ -476,13 +475,13 @@ static void note_psf_file(FILE *stream, const struct result *r) {
         psf_at(psf, (double)r->image.width / 2, (double)r->image.height / 2);
     const double middle = psf_area(psf, &moments), edges = psf_area_at_edges(psf);
     if (psf->missing > MOST_MISSING)
-        note(stream, "--psf %s has no ellipse in %.0f%% of the image, where the beam stands in",
+        note(stream, "--psf %s has no ellipse in %.0f%% of the image: the beam is used there",
              r->options.psf, 100 * psf->missing);
     if (q->psf_points >= LEAST_SOURCES &&
         (is_other_area(q->psf_middle, middle) || is_other_area(q->psf_edges, edges)))
         note(stream,
-             "points are %.2f beams in area in the middle of the image and %.2f at its edges, by "
-             "%lld bright sources that are alone, and %.2f and %.2f by --psf %s: is it of this "
+             "points are %.2f beams in area in the middle of the image and %.2f at its edges, as "
+             "%lld isolated bright sources show, but %.2f and %.2f in --psf %s: is it of this "
              "image?",
              q->psf_middle, q->psf_edges, (long long)q->psf_points, middle, edges, r->options.psf);
 }
@@ -495,14 +494,14 @@ static void note_psf(FILE *stream, const struct result *r) {
     if (r->psf.n_x > 0 && !is_measured)
         note_psf_file(stream, r);
     else if (is_measured && q->psf_points == 0)
-        note(stream, "--psf measured: too few bright sources are alone, points are taken to have "
+        note(stream, "--psf measured: there are too few isolated bright sources, so points have "
                      "the beam's shape");
     else if (is_measured || (q->psf_points >= LEAST_SOURCES && is_other))
         note(stream,
-             "points are %.2f beams in area in the middle of the image and %.2f at its edges, by "
-             "%lld bright sources that are alone%s",
+             "points are %.2f beams in area in the middle of the image and %.2f at its edges, as "
+             "%lld isolated bright sources show%s",
              q->psf_middle, q->psf_edges, (long long)q->psf_points,
-             is_measured ? "" : ": --psf measured takes this shape for points");
+             is_measured ? "" : ": --psf measured uses this shape for points");
 }
 
 /* Notes which sources of a file were not injected. */
@@ -511,8 +510,8 @@ static void note_injected(FILE *stream, const struct result *r, int64_t n) {
     note_shapes(stream, r->options.inject, &list->told, list->n_too_wide);
     if (2 * list->n_on_sources > n)
         note(stream,
-             "%lld of %lld injected sources lie on sources of the image, which are found anyway: "
-             "completeness is too high; shift the positions",
+             "%lld of %lld injected sources lie on sources of the image and are found anyway, so "
+             "completeness is too high: shift the positions",
              (long long)list->n_on_sources, (long long)n);
     if (n == list->n)
         return;
@@ -535,17 +534,15 @@ static void note_completeness(FILE *stream, const struct result *r) {
         n += list->all[i].is_added;
     if (options_inject(&r->options) && r->quality.beam_pixels < 1)
         note(stream,
-             "the beam is %.2g pixels wide, less than one: the table of --completeness means "
-             "nothing, since its sources lie between pixels",
+             "the beam is %.2g pixels wide, less than one: injected sources fall between pixels, "
+             "and the table of --completeness means nothing",
              r->quality.beam_pixels);
     if (*r->options.inject)
         note_injected(stream, r, n);
     else if (n < n_wanted)
         note(stream,
-             "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
-             "times "
-             "their area, there are 64 searches for all widths, and none is put where pixels are "
-             "blank or have no noise",
+             "%lld of %lld sources of --completeness had room: each of at most 64 searches has one "
+             "source per 400 source areas, and none where pixels are blank or have no noise",
              (long long)n, (long long)n_wanted);
 }
 

@@ -53,11 +53,11 @@ static enum srcfind_status refuse_axes(const struct planes *p, int axis, int sto
     if (axis == 0)
         return error_set(p->error, SRCFIND_ERROR_INPUT,
                          "%s: --plane mean is for channels, and axis %d has Stokes parameters: "
-                         "choose one of them, as with --plane 1",
+                         "choose one parameter, as with --plane 1",
                          path, stokes);
     return error_set(p->error, SRCFIND_ERROR_INPUT,
-                     "%s: --plane mean needs one axis with several planes, and here axes %d and %d "
-                     "have them: cut out a cube of three axes",
+                     "%s: --plane mean needs one axis with several planes, but axes %d and %d have "
+                     "several: cut out a cube of three axes",
                      path, p->axis, axis);
 }
 
@@ -142,8 +142,8 @@ static enum srcfind_status compare_beam(struct planes *p, int64_t number,
         snprintf(fewer, sizeof fewer, ", as in --plane mean:%lld-%lld", (long long)p->first,
                  (long long)(number - 1));
     return error_set(p->error, SRCFIND_ERROR_INPUT,
-                     "%s: --plane mean needs one beam, and those of planes %lld and %lld differ by "
-                     "more than 2%% (%s; %s): convolve the cube to one beam, average "
+                     "%s: --plane mean needs one beam, but the beams of planes %lld and %lld "
+                     "differ by more than 2%% (%s; %s): convolve the cube to one beam, average "
                      "fewer planes%s, or search one plane and give the cube to --measure-in",
                      p->of_file.path, (long long)p->beam_plane, (long long)number, texts[0],
                      texts[1], fewer);

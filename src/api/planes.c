@@ -65,8 +65,8 @@ static enum srcfind_status compare_units(struct plane_work *m, const struct srcf
     if (strcmp(plane->unit, image->unit) == 0 || units_conform(plane->unit, image->unit, factor))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: the unit is %s, and that of the image is %s: convert it", plane->path,
-                     plane->unit, image->unit);
+                     "%s: its unit is %s, but the unit of the searched image is %s: convert it",
+                     plane->path, plane->unit, image->unit);
 }
 
 /* Finds the noise of a plane. *is_blank: there is none, since all pixels are blank or have one
@@ -183,8 +183,8 @@ static enum srcfind_status count_planes(const struct srcfind_image *image, int64
     for (int i = 2; i < image->n_axes; i++) {
         if (image->axes[i] > MOST_PLANES / *n)
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: more than %d planes: cut out those that are to be measured",
-                             image->path, MOST_PLANES);
+                             "%s: more than %d planes: cut out the planes to measure", image->path,
+                             MOST_PLANES);
         *n *= image->axes[i];
     }
     return SRCFIND_OK;

@@ -51,8 +51,8 @@ struct psf_reading {
 
 static enum srcfind_status refuse(const struct psf_reading *r, const char *why) {
     return error_set(r->error, SRCFIND_ERROR_INPUT,
-                     "--psf: %s: %s: it is to have three planes, the major and the minor axis and "
-                     "the position angle of points, in degrees",
+                     "--psf: %s: %s: the file needs three planes: major axis, minor axis and "
+                     "position angle of points, in degrees",
                      r->path, why);
 }
 

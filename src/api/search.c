@@ -189,16 +189,17 @@ static enum srcfind_status find_frame_at(const struct backend_search *b, struct 
     const enum srcfind_status status = sources_frame(view, o, frame, b->calls.error);
     if (status != SRCFIND_OK || !options_fit(o) || frame->has_beam)
         return status;
-    return sources_no_beam(view->metadata, SRCFIND_ERROR_OPTIONS,
-                           o->at_fixed      ? "--at-fixed needs the beam"
-                           : o->fit         ? "--at with --fit needs the beam"
-                           : o->at_positive ? "--at-positive needs the beam"
-                                            : "--at with --measure-in needs the beam",
-                           o->at_fixed      ? "leave --at-fixed and --fit out for the values there"
-                           : o->fit         ? "leave --fit out for the values there"
-                           : o->at_positive ? "leave --at-positive out"
-                                            : "leave --measure-in out",
-                           b->calls.error);
+    return sources_no_beam(
+        view->metadata, SRCFIND_ERROR_OPTIONS,
+        o->at_fixed      ? "--at-fixed needs the beam"
+        : o->fit         ? "--at with --fit needs the beam"
+        : o->at_positive ? "--at-positive needs the beam"
+                         : "--at with --measure-in needs the beam",
+        o->at_fixed      ? "leave --at-fixed and --fit out to get pixel values at the positions"
+        : o->fit         ? "leave --fit out to get pixel values at the positions"
+        : o->at_positive ? "leave --at-positive out"
+                         : "leave --measure-in out",
+        b->calls.error);
 }
 
 /* Measures at the positions that are given. */

@@ -163,7 +163,7 @@ enum srcfind_status sources_no_beam(const struct srcfind_image *image, enum srcf
                                     const char *need, const char *otherwise, struct error *error) {
     const bool has_sky = *image->lon_name;
     return error_set(error, status, "%s, and %s: %s%s", need,
-                     !has_sky ? "without sky coordinates its pixels are not known"
+                     !has_sky ? "without sky coordinates the size of a pixel is not known"
                      : image->beam_row_is_missing
                          ? "the BEAMS table has no usable row of this plane"
                          : "no beam is known",

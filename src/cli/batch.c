@@ -458,7 +458,7 @@ static void clean_directories(const struct cli *cli, const struct targets *targe
 /* Notes that a shard has no image, as one of a job array may. */
 static void note_empty_shard(const struct cli *cli, const struct targets *targets) {
     const struct messages messages = messages_for(cli);
-    messages_note(&messages, "--shard %lld/%lld: nothing to do, of %lld image%s",
+    messages_note(&messages, "--shard %lld/%lld: nothing to do: the run has %lld image%s",
                   (long long)cli->shard.k, (long long)cli->shard.n, (long long)targets->n_listed,
                   plural(targets->n_listed));
 }

@@ -23,6 +23,7 @@
 #include "api/finder.h"
 #include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/help_manual.h"
 #include "cli/messages.h"
 #include "cli/near_options.h"
 #include "common/near_word.h"
@@ -342,14 +343,20 @@ static const struct entry *entry_named(const char *name) {
     return n == 1 ? found : NULL;
 }
 
-/* Reads --help=OPTION, or --help and the word behind it: an OPTION, too, unless it names a file. */
+/* Reads --help=OPTION, or --help and the word behind it: an OPTION, too, unless it names a file. A
+ * section of the manual stands before a part of the name of an option. */
 static bool read_help_option(const char *word, struct cli *cli) {
     const char *name = word + strspn(word, "-");
     const struct entry *entry = entry_named(name);
-    if (!entry)
+    const int section = help_manual_section(name);
+    const bool is_whole = entry && strcmp(entry->name, name) == 0;
+    if (!entry && section < 0)
         return !*name || (!optarg && access(word, F_OK) == 0) ||
                complain_of_name(name, strlen(name));
-    cli->help = (struct help){HELP_OPTION, (int)(entry - entries)};
+    if (section >= 0 && !is_whole)
+        cli->help = (struct help){.topic = HELP_SECTION, .section = section};
+    else
+        cli->help = (struct help){.topic = HELP_OPTION, .option = (int)(entry - entries)};
     optind += !optarg;
     return true;
 }
@@ -458,7 +465,7 @@ static bool maps_are_possible(const struct cli *cli) {
     if (cli->save.tables[TABLE_COVARIANCES] && o->at_fixed)
         return complain("--save: covariance: nothing is fitted with --at-fixed: leave it out");
     if (cli->save.tables[TABLE_COVARIANCES] && !(*o->at && options_fit(o)))
-        return complain("--save: covariance: it is of the fluxes of --at with --fit: add %s",
+        return complain("--save: covariance: it needs the fluxes of --at with --fit: add %s",
                         *o->at ? "--fit" : "both");
     return true;
 }
@@ -470,7 +477,7 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--bench and --compare-cpu: one at a time");
     const bool of_file = is_given(cli, "inject");
     if ((of_file || is_given(cli, "completeness")) && (cli->bench || cli->compare_cpu))
-        return complain("--%s is of a search alone: leave --%s out",
+        return complain("--%s measures a plain search: leave --%s out",
                         cli->bench ? "bench" : "compare-cpu", of_file ? "inject" : "completeness");
     if (cli->planes.n > 0 && (cli->bench || cli->compare_cpu))
         return complain("--%s searches one plane: give its number with --plane",
@@ -485,14 +492,14 @@ static bool options_go_together(const struct cli *cli) {
                         "is nothing to compare: leave --rms-map, --background-map and those of "
                         "--detect-on out");
     if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
-        return complain("--merge-duplicates is of --merge FILE, which is not given");
+        return complain("--merge-duplicates needs --merge FILE: add it, or leave the option out");
     if (cli->merge && cli->output && !names_file(cli))
         return complain("--merge with -o -: name a file or a directory with -o, or leave it out");
     if (cli->columns && (cli->merge || cli->skip_existing))
         return complain("--columns: %s reads catalogues with all columns: leave one of them out",
                         cli->merge ? "--merge" : "--skip-existing");
     if (cli->ends_with_nul && !cli->files_from)
-        return complain("--null is of --files-from LIST, which is not given");
+        return complain("--null needs --files-from LIST: add it, or leave the option out");
     return maps_are_possible(cli) &&
            (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
            (!cli->bench || writes_no_catalogue(cli, "--bench"));

@@ -188,9 +188,9 @@ void earlier_remove(const struct replaced *r, const struct messages *messages) {
         name_regions(r, &lists);
     }
     if (*lists.removed)
-        messages_note(messages, "%s: removed what an earlier run wrote beside it: %s", r->catalogue,
+        messages_note(messages, "%s: removed the tables of an earlier run: %s", r->catalogue,
                       lists.removed);
     if (*lists.named)
-        messages_note(messages, "%s: left by another run, and may not fit this catalogue: %s",
-                      r->catalogue, lists.named);
+        messages_note(messages, "%s: these files of another run may not match it: %s", r->catalogue,
+                      lists.named);
 }

@@ -4,17 +4,25 @@
 #include <string.h>
 
 #include "cli/help_lists.h"
+#include "cli/help_manual.h"
+#include "common/ascii.h"
 #include "common/texts.h"
 #include "common/wrapped_text.h"
 #include "options/options.h"
 
-enum group { INPUT, NOISE, DETECTION, SOURCES, IMAGES, OUTPUT, MANY, DEVICE, GROUPS, DAILY = 16 };
-
-static const char *const titles[GROUPS] = {
-    [INPUT] = "Input",      [NOISE] = "Noise",         [DETECTION] = "Detection",
-    [SOURCES] = "Sources",  [IMAGES] = "Other images", [OUTPUT] = "Output",
-    [MANY] = "Many images", [DEVICE] = "Device",
+#define GROUP(name, title) name,
+enum group {
+#include "options/groups.inc"
+    GROUPS,
+    DAILY = 16
 };
+#undef GROUP
+
+#define GROUP(name, title) title,
+static const char *const titles[GROUPS] = {
+#include "options/groups.inc"
+};
+#undef GROUP
 
 static const struct described {
     const char *name;
@@ -34,14 +42,16 @@ static const struct described {
 #undef COMMAND_OPTION
 };
 
-/* What the manual says of each, in paragraphs that end with a newline. */
+/* What the manual says of each, in paragraphs that end with a newline, and the section that says
+ * more, or "". */
 static const struct {
-    const char *name, *text;
+    const char *name, *text, *section;
 } texts[] = {
 #include "options/option_texts.inc"
 };
 
-enum { OPTIONS = sizeof options / sizeof *options, HEAD = 80, HELP_COLUMN = 28, INDENT = 4 };
+enum { OPTIONS = sizeof options / sizeof *options, HEAD = 80, HELP_COLUMN = 28 };
+enum { SHORT_SECTION = 4000 }; /* characters: some screens */
 
 _Static_assert(sizeof texts / sizeof *texts == OPTIONS, "options.text has the options");
 
@@ -91,9 +101,10 @@ static void help_all(FILE *stream) {
             "  srcfind image.fits -o catalogue.csv           one noise, and no fits\n"
             "  srcfind -s image.fits -f table                a rounded table for reading\n"
             "  srcfind --help=threshold                      what the manual says of it\n"
-            "\n"
-            "Columns, formulas, exit statuses: man srcfind\n",
+            "  srcfind --help='local noise'                  a section of the manual\n"
+            "\n",
             EXAMPLES);
+    help_manual_list(stream);
 }
 
 /* Writes a paragraph of the manual, with the default of its option in place of {default}. */
@@ -101,14 +112,12 @@ static void put_paragraph(const char *text, size_t length, const char *initial, 
     static const char MARK[] = "{default}";
     const char *mark = initial ? strstr(text, MARK) : NULL;
     const size_t before = mark && mark < text + length ? (size_t)(mark - text) : length;
-    const int hanging = strncmp(text, "- ", 2) == 0 ? 2 : 0;
     char filled[4096] = "";
     texts_append(filled, sizeof filled, "%.*s", (int)before, text);
     if (before < length)
         texts_append(filled, sizeof filled, "%s%.*s", initial,
                      (int)(length - before - strlen(MARK)), mark + strlen(MARK));
-    fprintf(stream, "%s%*s", hanging ? "" : "\n", INDENT, "");
-    wrapped_text_write(filled, strlen(filled), INDENT, INDENT + hanging, stream);
+    help_manual_paragraph(filled, strlen(filled), stream);
 }
 
 /* Whether an option takes no other values than those of the table, or lists of them. */
@@ -119,8 +128,24 @@ static bool has_all_values(const struct described *o) {
 
 /* Writes a line about the value of an option. */
 static void put_fact(const char *what, const char *fact, FILE *stream) {
-    const int at = fprintf(stream, "%*s%s: ", INDENT, "", what);
-    wrapped_text_write(fact, strlen(fact), at, 2 * INDENT, stream);
+    const int at = fprintf(stream, "%*s%s: ", HELP_INDENT, "", what);
+    wrapped_text_write(fact, strlen(fact), at, 2 * HELP_INDENT, stream);
+}
+
+/* Writes a short section, and the name of a long one. */
+static void put_section(const char *title, FILE *stream) {
+    const int section = help_manual_section(title);
+    if (section < 0)
+        return;
+    if (help_manual_length(section) > SHORT_SECTION) {
+        fprintf(stream, "\n%*sMore: srcfind --help='", HELP_INDENT, "");
+        for (; *title; title++)
+            fputc(ascii_lower(*title), stream);
+        fputs("'\n", stream);
+    } else {
+        fputc('\n', stream);
+        help_manual_write(section, stream);
+    }
 }
 
 static void help_option(int option, FILE *stream) {
@@ -141,6 +166,7 @@ static void help_option(int option, FILE *stream) {
         options_name_choices(o->values, values);
         put_fact("Values", values, stream);
     }
+    put_section(texts[option].section, stream);
 }
 
 void help_write(const struct help *help, FILE *stream) {
@@ -151,6 +177,8 @@ void help_write(const struct help *help, FILE *stream) {
     };
     if (help->topic == HELP_OPTION)
         help_option(help->option, stream);
+    else if (help->topic == HELP_SECTION)
+        help_manual_write(help->section, stream);
     else
         write[help->topic](stream);
 }

@@ -29,7 +29,7 @@ void help_list_formats(FILE *stream) {
             texts_append(meaning, sizeof meaning, "%s%s", *suffix, suffix[1] ? " " : ")");
         put_line(name, meaning, NAME_COLUMN + 6, stream);
     }
-    fputs("\n.gz behind the suffix of a table compresses it. More: man srcfind, FORMATS\n", stream);
+    fputs("\n.gz behind the suffix of a table compresses it. More: srcfind --help=formats\n", stream);
 }
 
 void help_list_maps(FILE *stream) {
@@ -40,7 +40,7 @@ void help_list_maps(FILE *stream) {
     put_line("islands_table", "a table with a row for each island", NAME_COLUMN, stream);
     put_line("covariance", "a table with pairs of correlated fluxes; needs --at --fit", NAME_COLUMN,
              stream);
-    fputs("\nMore: man srcfind, Maps\n", stream);
+    fputs("\nMore: srcfind --help=maps\n", stream);
 }
 
 /* --- columns --- */
@@ -107,5 +107,5 @@ void help_list_columns(FILE *stream) {
         const int at = fprintf(stream, "  @%-*s", NAME_COLUMN - 3, column_list_name(i));
         wrapped_text_write(about, strcspn(about, "\n"), at, NAME_COLUMN, stream);
     }
-    fputs("\nMore: man srcfind, Columns of other programs\n", stream);
+    fputs("\nMore: srcfind --help='columns of other programs'\n", stream);
 }

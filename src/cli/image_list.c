@@ -40,7 +40,8 @@ static int add_entries(const struct cli *cli, const char *what, struct image_lis
     if (kind == PATH_LINE_TOO_LONG)
         return messages_usage(
             cli->ends_with_nul
-                ? "%s: a path is longer than any: does each %s end with NUL? Else leave -0 out"
+                ? "%s: a path is longer than paths can be: does each %s end with NUL? Else leave "
+                  "-0 out"
                 : "%s: a line is longer than any path: is this a list with a line for each %s?",
             path, what);
     return ferror(stream) ? messages_usage("%s: the list cannot be read: %s", path, strerror(errno))

@@ -39,7 +39,7 @@ static const char HELP[] =
     "\n"
     "  -o, --output FILE        the merged catalogue: csv, json, vot, fits, ecsv\n"
     "      --radius ARCSEC      rows nearer than this are one source [half a beam]\n"
-    "      --merge-duplicates drop|keep  rows that another image has better [drop]\n"
+    "      --merge-duplicates drop|keep  duplicate rows of a source [drop]\n"
     "      --sort flux|snr|ra|dec  rows by falling flux or S/N, rising RA or DEC\n"
     "      --files-from LIST    catalogues in a list, one a line (-: standard input)\n"
     "  -0, --null               paths in the list end with NUL characters\n"
@@ -157,7 +157,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
             "no catalogue given: try `srcfind-merge out/*.fits -o survey.vot`, or "
             "--help");
     if (a->cli.ends_with_nul && !a->cli.files_from)
-        return messages_usage("--null is of --files-from LIST, which is not given");
+        return messages_usage("--null needs --files-from LIST: add it, or leave the option out");
     return a->output ? EXIT_OK
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }

@@ -82,11 +82,10 @@ static enum srcfind_status check_options(const char *path, const struct options 
     if (options_fit(found) == options_fit(o) &&
         (options_deblend(found) && !*found->at) == wants_parts)
         return SRCFIND_OK;
-    return error_set(
-        error, SRCFIND_ERROR_INPUT,
-        "%s: this catalogue was made with other options, and has other columns: remove "
-        "it, or give --report, by which such images are searched again",
-        path);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: this catalogue was made with other options, and has other columns: "
+                     "remove it, or add --report, which searches such images again",
+                     path);
 }
 
 static enum srcfind_status take_options(const struct options *options, struct read_catalogue *read,
@@ -142,8 +141,8 @@ static void say_counts(const struct merging *m, const struct srcfind_merge_count
                       merge_no_completeness(m->merge));
     if (m->cli->shard.n > 1)
         messages_note(messages,
-                      "%s: it has the images of shard %lld of %lld alone: once all shards are "
-                      "done, merge without --shard, with --skip-existing",
+                      "%s: it has only the images of shard %lld of %lld: when all shards are done, "
+                      "merge with --skip-existing and without --shard",
                       m->cli->merge, (long long)m->cli->shard.k, (long long)m->cli->shard.n);
 }
 
@@ -154,7 +153,8 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
         return EXIT_OK;
     progress_clear(&messages->progress);
     if (!all_done) {
-        messages_error(messages, "%s: not written, since not all images had their turn",
+        messages_error(messages,
+                       "%s: not written, since the run ended before all images were searched",
                        m->cli->merge);
         return EXIT_IMAGE;
     }

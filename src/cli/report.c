@@ -200,9 +200,10 @@ static enum srcfind_status read_cells(struct delimited *d, char *cells[REPORT_CO
     }
     if (n == REPORT_COLUMNS)
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: line %lld has %d cells, and a report %d: name another file, or remove it",
-                     d->path, (long long)line, n, REPORT_COLUMNS);
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: line %lld has %d cells, but a report has %d: name another file, or remove it", d->path,
+        (long long)line, n, REPORT_COLUMNS);
 }
 
 /* Whether a row ends with the header, as in reports that were joined by `cat`: what is before was

@@ -11,8 +11,8 @@
 static int check_others(const struct options *o) {
     const bool has_patches = o->patches != PATCHES_NOT_GIVEN;
     return has_patches || !isnan(o->spectral_index)
-               ? messages_usage("--%s is of the formats skymodel and sagecal: choose one of them, "
-                                "or leave it out",
+               ? messages_usage("--%s is for the formats skymodel and sagecal: choose one of these "
+                                "formats, or leave the option out",
                                 has_patches ? "patches" : "spectral-index")
                : EXIT_OK;
 }
@@ -26,8 +26,8 @@ int sky_models_check(const struct cli *cli, const struct targets *t) {
     if (!options_fit(o))
         return messages_usage("--format %s lists Gaussians: add --fit", name);
     if (t->to_stdout && writer->beside)
-        return messages_usage("--format %s: the %s belongs beside it, so that it needs a file: "
-                              "name one with -o, as model%s",
+        return messages_usage("--format %s: the %s is written beside the model, so the model must "
+                              "be a file: name it with -o, as model%s",
                               name, writer->beside->what, writer->format.suffixes[0]);
     return EXIT_OK;
 }

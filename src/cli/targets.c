@@ -168,14 +168,12 @@ static int refuse_file(const char *path, const struct targets *t) {
     struct stat info;
     for (int64_t i = 0; i < t->n; i++)
         if (stat(t->target[i].image, &info) != 0)
-            return messages_usage(
-                "%s: several images or planes, or a list, need a directory, and this is a file; "
-                "there is no image %s",
-                path, t->target[i].image);
-    return messages_usage(
-        "%s: several images or planes, or a list, need a directory, and this is a file: name "
-        "a directory, or say --merge FILE for one catalogue of all",
-        path);
+            return messages_usage("%s: several images or planes, or a list, need a directory, but "
+                                  "this is a file; there is no image %s",
+                                  path, t->target[i].image);
+    return messages_usage("%s: several images or planes, or a list, need a directory, but this is "
+                          "a file: name a directory, or use --merge FILE for one catalogue of all",
+                          path);
 }
 
 /* Whether a path, with a / at its end or without, is that of a file, or of a device. */
@@ -197,10 +195,8 @@ static int refuse_several(const struct targets *t) {
     const struct srcfind_format *format = srcfind_format_of(last);
     if (format && strcmp(format->name, "fits") != 0 && access(last, F_OK) != 0)
         return messages_usage("there is no image %s: did you mean -o %s?", last, last);
-    return messages_usage(
-        "standard output takes the catalogue of one image, and these are several (%s, %s, "
-        "...): -o DIR writes a file for each",
-        target_shown(&t->target[0]), target_shown(&t->target[1]));
+    return messages_usage("several images (%s, %s, ...) need -o DIRECTORY",
+                          target_shown(&t->target[0]), target_shown(&t->target[1]));
 }
 
 /* Whether -o is a directory, or becomes one. */
@@ -222,10 +218,9 @@ static int check_output(const struct cli *cli, const struct targets *t) {
     if (!writes_to_directory(cli, t))
         return directory_check_for(cli->output, "catalogue", NULL);
     if (!t->several && is_file(cli->output))
-        return messages_usage(
-            "%s: the / at the end means a directory, and this is a file: leave the / "
-            "out, or name a directory",
-            cli->output);
+        return messages_usage("%s: the / at the end means a directory, but this is a file: leave "
+                              "the / out, or name a directory",
+                              cli->output);
     return is_file(cli->output) || (!directory_is(cli->output) && srcfind_format_of(cli->output))
                ? refuse_file(cli->output, t)
                : EXIT_OK;
@@ -304,8 +299,8 @@ static int name_merged_table(const struct cli *cli, enum table_id table, const c
     if (!cli->merge || !is_saved(cli, table))
         return EXIT_OK;
     if (!merged_file_path(cli->merge) || path_is_stream(cli->merge))
-        return messages_usage("--merge %s with %s: the merged %s is to stand beside a file: name "
-                              "one",
+        return messages_usage("--merge %s with %s: the merged %s is written beside the merged "
+                              "catalogue, so that must be a file: name one",
                               cli->merge, option, table_products[table].what);
     t->merged_tables[table] = merge_table_path(cli->merge, table_products[table].name);
     return t->merged_tables[table] ? EXIT_OK : messages_no_memory(NAMING);
@@ -329,8 +324,8 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
     const int64_t n = texts_find_equal(paths, n_files, &path);
     if (n > 1)
         messages_note(&messages,
-                      "--%s: %s is taken for %lld images: if each has its own, put them into "
-                      "folders, as the images are",
+                      "--%s: %s is used for %lld images: if each image has its own file, put these "
+                      "files into folders, as the images are",
                       option, path, (long long)n);
     free((void *)paths);
     return EXIT_OK;
@@ -354,10 +349,9 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
         return EXIT_OK;
     const bool needs_directory = t->several_files && !is_for_all(kind, path);
     if (needs_directory && !directory_is(path))
-        return messages_usage(
-            "--%s: %s is no directory, and several images need one, with STEM.fits for "
-            "each",
-            option, path);
+        return messages_usage("--%s: %s is no directory: several images need a directory, with "
+                              "STEM.fits for each image",
+                              option, path);
     for (int64_t i = 0; i < t->n; i++)
         if (!target_add(&t->target[i], user_map_path(kind, path, t->target[i].image), FILE_USER_MAP,
                         kind, "a mask or map that is read"))
@@ -392,12 +386,13 @@ static int check_measured(const struct cli *cli, const struct targets *t) {
             continue;
         if (cli->n_images > 1)
             return messages_usage(
-                "--measure-in: %s is no directory, and several images (%s, %s, ...) need one, with "
-                "STEM.fits for each; to measure one image in several files, write --measure-in "
+                "--measure-in: %s is no directory: several images (%s, %s, ...) need a directory, "
+                "with STEM.fits for each image; to measure one image in several files, write "
+                "--measure-in "
                 "%s,FILE,... or --measure-in @LIST, where the file LIST has a path on each line",
                 path, cli->images[0], cli->images[1], path);
-        return messages_usage("--measure-in: %s is no directory, and several images need one, with "
-                              "STEM.fits for each",
+        return messages_usage("--measure-in: %s is no directory: several images need a directory, "
+                              "with STEM.fits for each image",
                               path);
     }
     return EXIT_OK;
@@ -502,8 +497,8 @@ static int check_format_is_read(const struct cli *cli, const struct targets *t) 
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (strcmp(t->format->name, read[i]) == 0)
             return EXIT_OK;
-    return messages_usage("--merge with --skip-existing reads the catalogues that are there, and "
-                          "--format %s is only written: choose csv, ecsv, json, fits or votable",
+    return messages_usage("--merge with --skip-existing reads existing catalogues, and srcfind "
+                          "cannot read --format %s: choose csv, ecsv, json, fits or votable",
                           t->format->name);
 }
 

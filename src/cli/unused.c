@@ -20,8 +20,8 @@ static void note_suffix(const struct messages *messages, const struct targets *t
     const struct srcfind_format *of_suffix = path ? srcfind_format_of(path) : NULL;
     if (of_suffix && strcmp(of_suffix->name, targets->format->name) != 0)
         messages_note(messages,
-                      "%s: its format is %s, as --format says, but its suffix is that of %s, by "
-                      "which programs may read it: rename it",
+                      "%s: the format is %s (--format), but the suffix is that of %s, and programs "
+                      "may go by the suffix: rename the file",
                       path, targets->format->name, of_suffix->name);
 }
 
@@ -41,10 +41,9 @@ void unused_note(const struct messages *messages, const struct cli *cli,
     for (size_t i = 0; finds_none && i < sizeof of_islands / sizeof *of_islands; i++)
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");
     if (finds_none && !cli->find->values.mask_noise && mask_has_regions(cli))
-        note(
-            messages, cli, "mask",
-            "with --at, which measures outside of regions, too: --mask-noise has the noise of what "
-            "they leave");
+        note(messages, cli, "mask",
+             "with --at, which measures outside of regions, too; with --mask-noise the noise is "
+             "measured inside of them alone");
     if (cli->find->values.at_fixed) {
         note(messages, cli, "flux-error", "with --at-fixed: fluxes have no errors");
         note(messages, cli, "position-error", "with --at-fixed: positions have no errors");

@@ -229,6 +229,7 @@ void distortions_describe(const struct distortions *d, char *text) {
                  : d->has_wat   ? "of WAT1_001"
                  : d->has_plate ? "of the plate"
                                 : "without them",
-                 d->has_tables_alone ? "which tables as those of Hubble move by milliarcseconds"
-                                     : "and may be wrong by many pixels");
+                 d->has_tables_alone
+                     ? "and tables as those of Hubble move positions by milliarcseconds"
+                     : "and may be wrong by many pixels");
 }

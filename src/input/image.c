@@ -296,8 +296,7 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
     if (metadata->width > INT32_MAX || metadata->height > INT32_MAX)
         return error_set(
             error, SRCFIND_ERROR_INPUT,
-            "%s: an axis of %lld pixels is longer than 2147483647, the most there can "
-            "be",
+            "%s: an axis of %lld pixels is longer than 2147483647, the most that srcfind reads",
             metadata->path,
             (long long)(metadata->width > metadata->height ? metadata->width : metadata->height));
     return SRCFIND_OK;

@@ -146,8 +146,7 @@ static struct flux_column find_column(const struct table_file *table, double her
 static enum srcfind_status no_column(const char *path, struct error *error) {
     if (position_list_is(path))
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: there is no column of fluxes: a position has none, so give a "
-                         "catalogue",
+                         "%s: there is no column of fluxes: give a catalogue instead of a position",
                          path);
     char names[256] = "";
     size_t length = 0;
@@ -156,8 +155,8 @@ static enum srcfind_status no_column(const char *path, struct error *error) {
                                    i < TOTALS ? totals[i].name : peaks[i - TOTALS].name);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: there is no column of fluxes: none of %s (in Jy, or with a unit, as "
-                     "Total_flux(mJy)), nor one of T-RECS as I1400: name that of the total fluxes "
-                     "Total_flux",
+                     "Total_flux(mJy)), nor one of T-RECS as I1400: rename the column of total "
+                     "fluxes to Total_flux",
                      path, names);
 }
 
@@ -192,10 +191,11 @@ static enum srcfind_status find_factor(const char *path, const struct flux_colum
     if (c->is_peak ? find_peak_factor(c->unit, units, factor)
                    : find_total_factor(c->unit, units, factor))
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: the unit of %s is %s, and those of this image %s: convert the column",
-                     path, c->column->name, text_file_quote(c->unit, strlen(c->unit), quote),
-                     *wanted ? wanted : "have no unit (write BUNIT to its header)");
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: the unit of %s is %s, but the fluxes of this image %s%s: convert the column", path,
+        c->column->name, text_file_quote(c->unit, strlen(c->unit), quote),
+        *wanted ? "are in " : "have no unit (write BUNIT to its header)", wanted);
 }
 
 /* --- cells --- */

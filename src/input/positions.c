@@ -166,8 +166,8 @@ static const struct frame *frame_in(const struct table_file *table) {
 static enum srcfind_status refuse_others(const char *path, const char *lon, const char *lat,
                                          const struct image_sky *sky, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: its positions are %s and %s, those of the image %s and %s: convert them, "
-                     "since positions are taken in the image's own frame",
+                     "%s: its positions are %s and %s, but the image has %s and %s: convert the "
+                     "positions to the frame of the image",
                      path, lon, lat, sky->lon, sky->lat);
 }
 
@@ -193,8 +193,7 @@ static enum srcfind_status check_frame(const char *path, const struct table_file
     if (!*table->image.frame || !*frame || ascii_same(table->image.frame, frame) || are_j2000)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: its frame is %s, that of the image %s: convert the positions, since they "
-                     "are taken in the image's own frame",
+                     "%s: its frame is %s, but the frame of the image is %s: convert the positions",
                      path, text_file_quote(table->image.frame, strlen(table->image.frame), quote),
                      frame);
 }
@@ -299,7 +298,7 @@ static enum srcfind_status check_numbers(const struct reading *r,
         if (length > 0 && isnan(cell_of(r, column, row)) &&
             parse_number(text, length).kind == NUMBER_NONE)
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: %s of row %lld is `%s`, and no number%s", r->path, column->name,
+                             "%s: %s of row %lld is `%s`, not a number%s", r->path, column->name,
                              (long long)(row + 1), text_file_quote(text, length, quote),
                              r->celestial ? ": positions are degrees, as 187.5 and -12.25, or as "
                                             "12:30:00 and -12:15:00"
@@ -316,8 +315,8 @@ static enum srcfind_status check_latitudes(const struct reading *r, int64_t n,
         const double lat = cell_of(r, r->pair.y, row);
         if (fabs(lat) > 90 && lat != cell_of(r, r->pair.x, row))
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: %s of row %lld is %g, and goes from -90 to 90 degrees: correct "
-                             "it, or empty the cell if there is no position",
+                             "%s: %s of row %lld is %g, outside of -90 to 90 degrees: correct it, "
+                             "or empty the cell if there is no position",
                              r->path, r->pair.y->name, (long long)(row + 1), lat);
     }
     return SRCFIND_OK;

@@ -26,11 +26,10 @@ static enum srcfind_status check_shape(const struct srcfind_image *image,
                                        const struct srcfind_image *other, struct error *error) {
     for (int i = 0; i < 2; i++)
         if (i == 0 ? image->width != other->width : image->height != other->height)
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: NAXIS%d is %lld, and %lld in the image: the pixels of both must "
-                             "be the same",
-                             image->path, i + 1, (long long)image->axes[i],
-                             (long long)other->axes[i]);
+            return error_set(
+                error, SRCFIND_ERROR_INPUT,
+                "%s: NAXIS%d is %lld, but %lld in the image: both must have the same pixels",
+                image->path, i + 1, (long long)image->axes[i], (long long)other->axes[i]);
     return SRCFIND_OK;
 }
 
@@ -177,7 +176,8 @@ static enum srcfind_status refuse(const struct image *image, const struct srcfin
     char text[1200] = "";
     describe(image, other, apart, text, sizeof text);
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: other sky coordinates than those of the image%s", metadata->path, text);
+                     "%s: its sky coordinates differ from those of the image%s", metadata->path,
+                     text);
 }
 
 enum srcfind_status same_grid_check(const struct image *image, const struct srcfind_image *metadata,

@@ -170,11 +170,10 @@ static enum srcfind_status check_kind(enum user_map_kind kind, const struct imag
     if (!srcfind_map_name(&map->hdu.header, name))
         return SRCFIND_OK;
     if (kind == USER_MASK)
-        return error_set(
-            error, SRCFIND_ERROR_INPUT,
-            "%s: srcfind made this map (%s): its masks are 0 where there is no source, "
-            "but one of --mask is 0 where the image is bad, and is not searched",
-            map->file.path, name);
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: srcfind made this map (%s), and its masks are 0 where there is no "
+                         "source: a mask of --mask is 0 where the image is bad",
+                         map->file.path, name);
     if (strcmp(name, kinds[kind].name) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: this is a map of %s: --%s needs one of %s", map->file.path, name,
@@ -215,8 +214,8 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
         (units_conform(map->unit, image->unit, &factor) && factor == 1))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: the unit is %s, and that of the image is %s: convert the map", map->path,
-                     map->unit, image->unit);
+                     "%s: its unit is %s, but the unit of the image is %s: convert the map",
+                     map->path, map->unit, image->unit);
 }
 
 /* Whether a header says that the pixels are on the grid of the image, without coordinates:
@@ -353,7 +352,8 @@ enum srcfind_status user_maps_explain_blank(const struct user_maps *maps, int64_
         if (maps->images[kind])
             texts_append(text, sizeof text, ", %s in %s", kinds[kind].value,
                          maps->images[kind]->metadata.path);
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "none of the %lld pixels is left: one needs a finite value in the image%s",
-                     (long long)n_pixels, text);
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "none of the %lld pixels is left to search: a pixel needs a finite value in the image%s",
+        (long long)n_pixels, text);
 }

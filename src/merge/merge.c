@@ -125,10 +125,9 @@ enum srcfind_status merge_check_input(const char *path, const char *catalogue,
                                       struct error *error) {
     if (!path || !path_is_same_file(path, catalogue))
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "%s: the merged catalogue would replace one of those that it is made of: name "
-                     "another file",
-                     path);
+    return error_set(
+        error, SRCFIND_ERROR_OPTIONS,
+        "%s: the merged catalogue would replace one of the merged files: name another file", path);
 }
 
 /* --- beginning and end --- */

@@ -225,8 +225,8 @@ static enum srcfind_status compare(const struct metadata *m, int64_t i, int64_t 
         return SRCFIND_OK;
     list_others(m, i, k, d.what, others, sizeof others);
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: not written, since %s differ: %.500s has %s, and %.500s %s%s: merge "
-                     "images that are alike",
+                     "%s: not written, since %s differ: %.500s has %s, and %.500s %s%s: merge only "
+                     "images that agree",
                      m->path ? m->path : "the merged catalogue", d.what, m->images[i].name, d.one,
                      m->images[k].name, d.other, others);
 }

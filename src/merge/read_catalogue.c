@@ -164,8 +164,8 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
         const struct table_file_column *from = table_file_column(table, name);
         if (!from)
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: there is no column %s: is it a catalogue of srcfind? One of an "
-                             "earlier version is to be made again",
+                             "%s: there is no column %s: is it a catalogue of srcfind? If an "
+                             "earlier version made it, search the image again",
                              path, name);
         if (!copy_column(from, &columns->column[i], sources, first, n))
             return error_set(error, SRCFIND_ERROR_INPUT,
@@ -180,38 +180,34 @@ static enum srcfind_status check_kind(const char *path, const struct table_file 
                                       struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     if (strcmp(table->columns[0].name, "Image") == 0)
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: this is a merged catalogue: merge those of the images", path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: this is a merged catalogue: merge the catalogues of the images", path);
     if (status == SRCFIND_OK && table_file_column(table, "Plane"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of planes, which goes with the catalogue of its sources: "
-                           "name that one",
-                           path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: a table of planes: name the catalogue of its sources instead", path);
     if (status == SRCFIND_OK &&
         (table_file_column(table, "E_Completeness") || table_file_column(table, "Reliability")))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of completeness or reliability, which goes with the "
-                           "catalogue of its sources: name that one",
-                           path);
+        status = error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: a table of completeness or reliability: name the catalogue of the image instead",
+            path);
     if (status == SRCFIND_OK && table_file_column(table, "N_sources"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of islands, which goes with the catalogue of its sources: "
-                           "name that one",
-                           path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: a table of islands: name the catalogue of the sources instead", path);
     if (status == SRCFIND_OK && table_file_column(table, "Source_id_1"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of covariances, which goes with the catalogue of its "
-                           "sources: name that one",
+                           "%s: a table of covariances: name the catalogue of its sources instead",
                            path);
     if (status == SRCFIND_OK && table_file_column(table, "True_flux"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a list of injected sources, which goes with the catalogue of the "
-                           "image: name that one",
-                           path);
+        status = error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: a list of injected sources: name the catalogue of the image instead", path);
     if (status == SRCFIND_OK && table_file_column(table, "Gaus_id"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of Gaussians, which goes with the catalogue of their "
-                           "sources: name that one",
+                           "%s: a table of Gaussians: name the catalogue of their sources instead",
                            path);
     return status;
 }

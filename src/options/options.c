@@ -763,8 +763,8 @@ static enum srcfind_status check_at(const struct options *options, struct error 
             "at: fits at given positions hold the catalogue's shapes: leave --shapes out");
     if (options->scales.n > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at: what is measured is in the catalogue, and no scale is searched: "
-                         "leave --scales out");
+                         "at: only the entries of the catalogue are measured, and no scale is "
+                         "searched: leave --scales out");
     if (options_deblend(options) && !options_fit(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",
@@ -788,12 +788,13 @@ static enum srcfind_status check_noise_maps(const struct options *options, struc
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "rms-map: --rms gives the noise, too: leave one of them out");
     if (*options->background_map && !isnan(options->noise.background))
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "background-map: --background gives it, too: leave one of them out");
+        return error_set(
+            error, SRCFIND_ERROR_OPTIONS,
+            "background-map: --background gives the background, too: leave one of them out");
     if ((has_rms || has_background) && !*options->detect_on)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "detect-%s-map: it is of the image of --detect-on: add this option; "
-                         "--%s-map is of the image itself",
+                         "detect-%s-map: it is for the image of --detect-on: add --detect-on; for "
+                         "the image itself there is --%s-map",
                          has_rms ? "rms" : "background", has_rms ? "rms" : "background");
     if (has_background && options->noise.background == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
@@ -806,8 +807,7 @@ static enum srcfind_status check_regions(const struct options *options, struct e
     const bool has_noise = options->mask_noise;
     if (!*options->mask && (has_noise || options->regions_as != REGIONS_NOT_GIVEN))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "%s: it is of regions, which --mask gives: add this option, or leave it "
-                         "out",
+                         "%s: it needs regions, which --mask gives: add --mask, or leave it out",
                          has_noise ? "mask-noise" : "regions-as");
     if (has_noise && options->regions_as == REGIONS_MASK)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
@@ -840,8 +840,8 @@ enum srcfind_status options_check(const struct options *options, struct error *e
                                    : "at-search");
     if (options->at_search && options->measure_in.n > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at-search: planes are measured at the positions of a list alone: give "
-                         "--at the catalogue of this search, and --measure-in");
+                         "at-search: it does not go with --measure-in: search first, and then give "
+                         "the catalogue to --at with --measure-in");
     if (options->at_fixed && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-fixed: it goes with --at, which gives positions and fluxes: add --at, "
@@ -859,7 +859,7 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     const bool has_patches = options->patches != PATCHES_NOT_GIVEN;
     if ((has_patches || !isnan(options->spectral_index)) && !options_fit(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "%s: it is of sky models (--format skymodel or sagecal), which list "
+                         "%s: it is for sky models (--format skymodel or sagecal), which list "
                          "Gaussians: add --fit "
                          "and the format, or leave it out",
                          has_patches ? "patches" : "spectral-index");

@@ -84,7 +84,7 @@ static enum srcfind_status add_file(struct path_list *list, const char *option, 
     FILE *stream = *file ? fopen(file, "r") : NULL;
     if (!*file)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "%s: the name of a list of files is to stand behind @", option);
+                         "%s: the name of a list of files must follow @", option);
     if (!stream)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "%s: the list %s cannot be read: %s: for a file whose name begins with @ "

@@ -125,7 +125,7 @@ static enum srcfind_status check_titles(const struct column_list *list, struct e
         for (int k = 0; k < i; k++)
             if (ascii_same(list->columns[i].title, list->columns[k].title))
                 return error_set(error, SRCFIND_ERROR_OPTIONS,
-                                 "columns: two columns are named %s: name one of them otherwise",
+                                 "columns: two columns are named %s: rename one of them",
                                  list->columns[i].title);
     return SRCFIND_OK;
 }

@@ -54,8 +54,8 @@ enum srcfind_status save_stream(const struct table *table, const struct writer *
     const struct table *listed;
     if (writer->beside)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "format: the %s belongs beside a file of the format %s, which is not for "
-                         "streams: name a file",
+                         "format: the %s is written beside the file of the format %s, so a stream "
+                         "will not do: name a file",
                          writer->beside->what, writer->format.name);
     enum srcfind_status status = list_rows(table, writer, &model, &listed, error);
     if (status == SRCFIND_OK)
@@ -191,8 +191,8 @@ enum srcfind_status save_check_form(const struct writer *writer, const char *pat
                          writer->format.name);
     if (beside && path_is_stream(path))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "%s: the %s belongs beside a file of the format %s, and this is none: "
-                         "name a file, as model%s",
+                         "%s: the %s is written beside the file of the format %s, and this is no "
+                         "file: name one, as model%s",
                          path, beside->what, writer->format.name, writer->format.suffixes[0]);
     if (beside && path_ends_with(path, beside->suffix))
         return error_set(error, SRCFIND_ERROR_OPTIONS,

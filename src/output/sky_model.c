@@ -29,13 +29,13 @@ static enum srcfind_status refuse_frame(const struct srcfind_image *image, const
     char equinox[FORMAT_TEXT + sizeof " of "] = "";
     if (!*image->frame)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: the format %s needs sky coordinates, and there are none%s%s: add "
+                         "%s: the format %s needs sky coordinates, but the image has none%s%s: add "
                          "them to the header, or choose another format, as csv",
                          name_of(image), format, *image->no_sky ? ": " : "", image->no_sky);
     if (isfinite(image->equinox))
         format_double(image->equinox, (char *)memcpy(equinox, " of ", 4) + 4);
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: its coordinates are %s%s, and the format %s needs ICRS, or FK5 of 2000: "
+                     "%s: its coordinates are %s%s, but the format %s needs ICRS, or FK5 of 2000: "
                      "regrid the image, or choose another format, as csv",
                      name_of(image), image->frame, equinox, format);
 }
@@ -52,13 +52,13 @@ static enum srcfind_status check_image(const struct srcfind_image *image, const 
             image->no_frequency);
     if (!isfinite(image->beam_pixels))
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: the format %s has sizes without the beam, which is not known: give "
-                         "it with --beam",
+                         "%s: the format %s has sizes without the beam, but the beam is not known: "
+                         "give it with --beam",
                          name_of(image), format);
     if (strcmp(image->flux_unit, "Jy") != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: the format %s has fluxes in Jy, and those of the image are in %s: "
-                         "correct BUNIT, as Jy/beam",
+                         "%s: the format %s has fluxes in Jy, but the fluxes of the image are in "
+                         "%s: correct BUNIT, as Jy/beam",
                          name_of(image), format, *image->flux_unit ? image->flux_unit : "no unit");
     return SRCFIND_OK;
 }

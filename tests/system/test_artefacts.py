@@ -184,7 +184,7 @@ class Artefacts(t.Case):
 
     def test_notes(self):
         path = self.image()
-        note = "4 of 10 sources may be artefacts of brighter ones: flag 2048, and Hole"
+        note = "4 of 10 sources may be artefacts of brighter ones (flag 2048): see the column Hole"
         self.assertIn(note, t.run(path, *OPTIONS).stderr)
         self.assertNotIn("2048", t.run(path, *OPTIONS[3:]).stderr)
         note = "4 of 10 sources, and 4 of 4 negative ones may be artefacts"

@@ -1304,7 +1304,7 @@ class At(t.Case):
         self.assertRegex(said, r": \d+ positions, \d\d of them not in the list, rms ")
         self.assert_error(2, "--at-search: it goes with --at", image, "--at-search")
         self.assert_error(
-            *(2, "planes are measured at the positions of a list alone", image),
+            *(2, "it does not go with --measure-in", image),
             *("--at", at, "--at-search", "--measure-in", image),
         )
 
@@ -1581,7 +1581,7 @@ class At(t.Case):
             stream.write(cells[-1] + "\n")
         result = t.run(self.image, "--at", self.path("p.csv"))
         self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
-        self.assertIn("Xposn of row 14 is `x`, and no number of a pixel", result.stderr)
+        self.assertIn("Xposn of row 14 is `x`, not a number of a pixel", result.stderr)
 
     def test_entries_outside_make_no_row(self):
         """Unless --at-all is given; those on a blank keep theirs, and all of them their numbers."""
@@ -1695,7 +1695,7 @@ class At(t.Case):
         for image, names in ((old, "RA and DEC"), (galactic, "GLON and GLAT")):
             self.assert_error(
                 1,
-                "its positions are RAJ2000 and DEJ2000, those of the image %s: convert them"
+                "its positions are RAJ2000 and DEJ2000, but the image has %s: convert the positions"
                 % names,
                 image,
                 "--at",
@@ -1704,7 +1704,7 @@ class At(t.Case):
         self.assertNotEqual(self.text(old, self.path("y.fits")), "")
         self.assert_error(
             1,
-            "RAJ2000 of row 1 is `10 h`, and no number: positions are degrees, as 187.5",
+            "RAJ2000 of row 1 is `10 h`, not a number: positions are degrees, as 187.5",
             self.image,
             "--at",
             self.catalogue("t.csv", RAJ2000=["10 h"], DEJ2000=["2"]),
@@ -1855,9 +1855,7 @@ class At(t.Case):
             self.assertEqual(
                 [result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1]
             )
-            self.assertIn(
-                "DEC of row 2 is %s, and goes from -90 to 90 degrees" % cell, result.stderr
-            )
+            self.assertIn("DEC of row 2 is %s, outside of -90 to 90 degrees" % cell, result.stderr)
 
     # --- coordinates and formats of the catalogue ---
 
@@ -1992,11 +1990,11 @@ class At(t.Case):
             [row["RA"] for row in self.rows(self.image, self.path("p.txt"))], [150.001, 149.99]
         )
         for text, words in (
-            ("RA;DEC\n150,5;2\n", "RA of row 1 is `150,5`, and no number"),
-            ("RA DEC\n150 2\n150\n", "line 3 has 1 cells, and there are 2 columns"),
+            ("RA;DEC\n150,5;2\n", "RA of row 1 is `150,5`, not a number"),
+            ("RA DEC\n150 2\n150\n", "line 3 has 1 cells, but there are 2 columns"),
             (
                 "RA,DEC\n150 2\n",
-                "line 2 has 1 cells, and there are 2 columns: is the file truncated, or is something else than `,`",
+                "line 2 has 1 cells, but there are 2 columns: is the file truncated, or is something else than `,`",
             ),
             ("150 2\n151 2\n", "there are no columns RA and DEC (degrees)"),
         ):
@@ -2425,7 +2423,7 @@ class At(t.Case):
         )
         self.assert_error(
             2,
-            "without sky coordinates its pixels are not known: leave --fit out",
+            "without sky coordinates the size of a pixel is not known: leave --fit out",
             plain,
             "--at",
             at,
@@ -2507,10 +2505,12 @@ class At(t.Case):
             t.sky_header(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR", RADESYS=None),
         )
         fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5"))
-        self.assert_error(1, "its frame is FK5, that of the image ICRS", self.image, "--at", ecsv)
+        self.assert_error(
+            1, "its frame is FK5, but the frame of the image is ICRS", self.image, "--at", ecsv
+        )
         self.assert_error(
             1,
-            "its positions are RA and DEC, those of the image GLON and GLAT",
+            "its positions are RA and DEC, but the image has GLON and GLAT",
             galactic,
             "--at",
             self.catalogue(RA=[1.0], DEC=[1.0]),

@@ -260,7 +260,7 @@ class AtFixed(t.Case):
         sources = sum(gaussian(*values, beam) for values in zip(flux, x, y)) * area(BEAM)
         image = self.image_of("s.fits", (self.data + sources).astype(np.float32))
         places = self.on_sky(x, y)
-        words = "are about 1000 times those of the image there: are they in Jy?"
+        words = "are about 1000 times the fluxes of the image at these positions: are they in Jy?"
         self.save(image, self.catalogue(**places, Total_flux=1e3 * flux))
         self.assertIn(words, self.notes)
         self.save(self.image_of("faint.fits", self.data), self.path("c.csv"))  # has no sources
@@ -269,7 +269,7 @@ class AtFixed(t.Case):
         self.assertNotIn("are they in", self.notes)
         bright = self.image_of("b.fits", (self.data + 1e3 * sources).astype(np.float32))
         self.save(bright, self.catalogue(**places, Total_flux=flux))
-        self.assertIn("are about 0.001 times those of the image", self.notes)
+        self.assertIn("are about 0.001 times the fluxes of the image", self.notes)
         for name, factor in (
             ("Total_flux(mJy)", 1e3),
             ("Total_flux [mJy]", 1e3),
@@ -305,7 +305,7 @@ class AtFixed(t.Case):
             "psf_b": np.full(3, arcsec * BEAM[1] * PIXEL, np.float32),
             "psf_pa": [BEAM[2]] * 3,
         }
-        words = "has Maj, Min and PA and no DC_Maj: its sizes are taken as they are in this image"
+        words = "has Maj, Min and PA but no DC_Maj: these are used as sizes in this image, beam included"
         for columns in (own, aegean):
             with self.subTest(columns=list(columns)):
                 at = self.catalogue(**self.on_sky(x, y), **columns, Total_flux=flux)
@@ -337,7 +337,7 @@ class AtFixed(t.Case):
         np.testing.assert_allclose([row["DC_Maj"] for row in rows], major, rtol=1e-6)
         at = self.catalogue(**self.on_sky(x, y), Maj=major, Total_flux=flux)
         rows, _, _ = self.save(self.image, at)
-        self.assertIn("its sources are taken for points", self.notes)
+        self.assertIn("its sources are treated as points", self.notes)
         self.assertEqual([int(row["Flags"]) & BEAM_SHAPE for row in rows], [BEAM_SHAPE] * 3)
 
     def test_shapes_in_arcsec(self):
@@ -430,7 +430,7 @@ class AtFixed(t.Case):
         strange = self.catalogue(
             "s.ecsv", {"Total_flux": "K"}, RA=[150.0], DEC=[2.0], Total_flux=[1.0]
         )
-        message = "the unit of Total_flux is K, and those of this image Jy"
+        message = "the unit of Total_flux is K, but the fluxes of this image are in Jy"
         self.assert_error(1, message, self.image, "--at", strange, "--at-fixed")
         message = "model needs --fit or --at-fixed"
         self.assert_error(2, message, self.image, "--at", at, "--save", "model")

@@ -228,13 +228,11 @@ class Batches(t.Case):
                     self.beside(), sorted(["c." + end, *("c." + name for name in self.MAPS)])
                 )
                 (removed,) = re.findall(
-                    "%s: removed what an earlier run wrote beside it: (.*)" % re.escape(catalogue),
-                    said,
+                    "%s: removed the tables of an earlier run: (.*)" % re.escape(catalogue), said
                 )
                 self.assertEqual(sorted(removed.split(", ")), [self.path(name) for name in tables])
                 (named,) = re.findall(
-                    "%s: left by another run, and may not fit this catalogue: (.*)"
-                    % re.escape(catalogue),
+                    "%s: these files of another run may not match it: (.*)" % re.escape(catalogue),
                     said,
                 )
                 self.assertEqual(named.split(", "), [self.path("c." + name) for name in self.MAPS])
@@ -246,7 +244,7 @@ class Batches(t.Case):
         self.assertLess({"c.%s.fits" % part for part in self.TABLES}, set(self.beside()))
         self.assertRegex(
             said,
-            "c.csv: left by another run, and may not fit this catalogue: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n",
+            "c.csv: these files of another run may not match it: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n",
         )
         again = self.rich(self.path("c.fits"))
         self.assertNotIn("earlier", t.run(again, "-o", self.path("none.fits"), check=True).stderr)
@@ -254,7 +252,7 @@ class Batches(t.Case):
             again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True
         ).stderr
         self.assertIn(
-            "left by another run, and may not fit this catalogue: %s\n" % self.path("c.reg"), said
+            "these files of another run may not match it: %s\n" % self.path("c.reg"), said
         )
 
     def bytes_of(self, name):
@@ -327,7 +325,7 @@ class Batches(t.Case):
                 with open(other, "w") as stream:
                     stream.write(text)
             self.assertIn(
-                "left by another run, and may not fit this catalogue: " + other,
+                "these files of another run may not match it: " + other,
                 t.run(image, "-o", self.path("d." + name), check=True).stderr,
             )
             os.remove(other)

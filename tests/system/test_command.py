@@ -18,7 +18,7 @@ FAKE = os.environ.get("FAKE_CUDA", "")
 def manual_entries():
     """Letter, name, argument and text of each option in the manual."""
     with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
-        options = stream.read().split(".Ss Options")[1].split(".Ss Images")[0]
+        options = stream.read().split(".Sh OPTIONS")[1].split(".Sh IMAGES")[0]
     for item in re.split(r"(?m)^\.It ", options)[1:]:
         head, text = item.split("\n", 1)
         letter, name, rest = re.fullmatch(r"(?:Fl (\w) , )?Fl -([a-z-]+)(.*)", head).groups(
@@ -236,7 +236,7 @@ class Command(t.Case):
     def test_several_images_without_a_directory(self):
         result = t.run("a.fits", "b.fits", "c.fits")
         self.assertEqual([result.returncode, result.stdout], [2, ""])
-        self.assertIn("several (a.fits, b.fits, ...): -o DIR", result.stderr)
+        self.assertIn("several images (a.fits, b.fits, ...) need -o DIRECTORY", result.stderr)
 
     def test_several_images_into_a_file(self):
         """Wrong usage that says the way out, before any image is looked at; the file stays."""
@@ -253,18 +253,18 @@ class Command(t.Case):
                         [result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1]
                     )
                     self.assertIn(
-                        "%s: several images or planes, or a list, need a directory, and this is a file"
+                        "%s: several images or planes, or a list, need a directory, but this is a file"
                         % path,
                         result.stderr,
                     )
             result = t.run("image.fits", "image.fits", "-o", name, cwd=self.directory.name)
             self.assertIn(
-                "name a directory, or say --merge FILE for one catalogue of all\n", result.stderr
+                "name a directory, or use --merge FILE for one catalogue of all\n", result.stderr
             )
             result = t.run("image.fits", "-o", name + "/", cwd=self.directory.name)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn(
-                "%s/: the / at the end means a directory, and this is a file: leave the / out"
+                "%s/: the / at the end means a directory, but this is a file: leave the / out"
                 % name,
                 result.stderr,
             )
@@ -443,9 +443,9 @@ class Command(t.Case):
             ),
             (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
             (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
-            (["image.fits", "image.fits"], 2, "-o DIR writes a file for each"),
-            (["image.fits", "text.csv", "b.fits"], 2, "-o DIR writes a file for each"),
-            (["image.fits", "none.fits"], 2, "-o DIR writes a file for each"),
+            (["image.fits", "image.fits"], 2, "need -o DIRECTORY"),
+            (["image.fits", "text.csv", "b.fits"], 2, "need -o DIRECTORY"),
+            (["image.fits", "none.fits"], 2, "need -o DIRECTORY"),
             (
                 ["image.fits", "-o", "none/c.csv"],
                 1,
@@ -523,10 +523,10 @@ class Command(t.Case):
                 result = t.run(self.image, "-f", form, "-o", self.path(name), check=True)
                 written = "votable" if form == "VOT" else form
                 note = (
-                    "srcfind: %s: its format is %s, as --format says, but its suffix is that of %s, by which programs may read it: rename it\n"
+                    "srcfind: %s: the format is %s (--format), but the suffix is that of %s, and programs may go by the suffix: rename the file\n"
                     % (self.path(name), written, other)
                 )
-                self.assertEqual(result.stderr.count("its format is"), other is not None)
+                self.assertEqual(result.stderr.count("the format is"), other is not None)
                 self.assertIn(note if other else "", result.stderr)
                 self.assertEqual(
                     t.run(self.image, "-q", "-f", form, "-o", self.path(name), check=True).stderr,
@@ -537,7 +537,7 @@ class Command(t.Case):
         t.run(self.image, "-q", "-f", "votable", "-o", self.path("c.json"), check=True)
         with open(self.path("c.json")) as stream:
             self.assertIn("<VOTABLE", stream.read())
-        self.assertNotIn("its format is", t.run(self.image, "-f", "votable", check=True).stderr)
+        self.assertNotIn("the format is", t.run(self.image, "-f", "votable", check=True).stderr)
 
     def test_files_of_the_names_of_options(self):
         os.rename(self.image, self.path("help"))

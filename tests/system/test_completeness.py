@@ -680,8 +680,8 @@ class Completeness(t.Case):
         self.assertEqual(
             [note for note in found["notes"] if "--completeness" in note],
             [
-                "64 of 100 sources of --completeness had room: a search has at most one in 400 times their area, there are 64 "
-                "searches for all widths, and none is put where pixels are blank or have no noise"
+                "64 of 100 sources of --completeness had room: each of at most 64 searches has one source per 400 source areas, "
+                "and none where pixels are blank or have no noise"
             ],
         )
         constant = self.write("constant.fits", np.full((60, 50), 7, np.float32), self.header())
@@ -767,14 +767,18 @@ class Completeness(t.Case):
                 at,
                 "--completeness",
             ),
-            ("--bench is of a search alone: leave --completeness out", "--bench", "--completeness"),
             (
-                "--compare-cpu is of a search alone: leave --completeness out",
+                "--bench measures a plain search: leave --completeness out",
+                "--bench",
+                "--completeness",
+            ),
+            (
+                "--compare-cpu measures a plain search: leave --completeness out",
                 "--compare-cpu",
                 "--completeness",
             ),
             (
-                "--merge - with --completeness: the merged table of completeness is to stand beside a file: name one",
+                "--merge - with --completeness: the merged table of completeness is written beside the merged catalogue, so that must be a file: name one",
                 "--completeness",
                 "--merge",
                 "-",
@@ -866,18 +870,12 @@ class Completeness(t.Case):
         )
         self.assertEqual(self.text("n.completeness.csv"), before)
         for name, what in (
-            (
-                "completeness",
-                "a table of completeness or reliability, which goes with the catalogue of its sources",
-            ),
-            (
-                "injections",
-                "a list of injected sources, which goes with the catalogue of the image",
-            ),
+            ("completeness", "a table of completeness or reliability"),
+            ("injections", "a list of injected sources"),
         ):
             alone = self.merge_files(os.path.join(out, "a.%s.csv" % name), "-o", self.path("n.csv"))
             self.assertEqual(alone.returncode, 1)
-            self.assertIn(what + ": name that one", alone.stderr)
+            self.assertIn(what + ": name the catalogue of the image instead", alone.stderr)
 
     # --- merged tables ---
 

@@ -441,7 +441,7 @@ class DetectOn(t.Case):
         nothing = self.write("nothing.fits", np.full(SHAPE, np.nan, np.float32), t.sky_header())
         self.assert_error(
             1,
-            "none of the %d pixels is left: one needs a finite value in the image, a finite value in %s"
+            "none of the %d pixels is left to search: a pixel needs a finite value in the image, a finite value in %s"
             % (blank.size, nothing),
             self.true,
             "--detect-on",
@@ -569,7 +569,7 @@ class DetectOn(t.Case):
             option = "--detect-%s-map" % kind
             self.assert_error(
                 2,
-                "%s: it is of the image of --detect-on: add this option; --%s-map is of the image"
+                "%s: it is for the image of --detect-on: add --detect-on; for the image itself there is --%s-map"
                 % (option, kind),
                 self.true,
                 option,
@@ -636,7 +636,7 @@ class DetectOn(t.Case):
         self.assertIn("\n1,", self.csv(*given, path_of["mJy/beam"]))
         self.assert_error(
             1,
-            "the unit is Jy/beam, and that of the image is mJy/beam: convert the map",
+            "its unit is Jy/beam, but the unit of the image is mJy/beam: convert the map",
             *given,
             path_of["Jy/beam"],
         )
@@ -740,11 +740,11 @@ class DetectOn(t.Case):
     def test_another_shape(self):
         other = self.write("other.fits", self.flat_pixels[:, :400], t.sky_header())
         self.assert_error(
-            1, "%s: NAXIS1 is 400, and 410 in the image" % other, self.true, "--detect-on", other
+            1, "%s: NAXIS1 is 400, but 410 in the image" % other, self.true, "--detect-on", other
         )
         other = self.write("other.fits", self.flat_pixels[:299], t.sky_header())
         self.assert_error(
-            1, "%s: NAXIS2 is 299, and 300 in the image" % other, self.true, "--detect-on", other
+            1, "%s: NAXIS2 is 299, but 300 in the image" % other, self.true, "--detect-on", other
         )
 
     def test_another_wcs(self):
@@ -763,7 +763,7 @@ class DetectOn(t.Case):
                 self.assert_error(1, message, self.true, "--detect-on", other)
                 self.assert_error(
                     1,
-                    "%s: other sky coordinates than those of the image" % self.true,
+                    "%s: its sky coordinates differ from those of the image" % self.true,
                     other,
                     "--detect-on",
                     self.true,
@@ -890,7 +890,7 @@ class DetectOn(t.Case):
         self.assertIn("1 skipped", t.run(*images, *run, "--skip-existing", check=True).stderr)
         self.assert_error(
             2,
-            "--detect-on: %s is no directory, and several images need one" % self.flat,
+            "--detect-on: %s is no directory: several images need a directory" % self.flat,
             *images,
             "--detect-on",
             self.flat,

@@ -20,7 +20,7 @@ import records  # noqa: E402 (after its path)
 FUZZ_RECORDS = os.environ.get("FUZZ_RECORDS", "")
 SHAPE = 40, 50
 LOOKUPS = records.lookup(1) + records.lookup(2)
-TABLES = "which tables as those of Hubble move by milliarcseconds"
+TABLES = "and tables as those of Hubble move positions by milliarcseconds"
 FAR = "and may be wrong by many pixels"
 
 

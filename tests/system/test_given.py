@@ -411,8 +411,8 @@ class Given(t.Case):
             cases += [(zeros, needed[option] + zeros)] if option != "--background-map" else []
             cases += (
                 [
-                    (unit, "the unit is mJy/beam, and that of the image is Jy/beam"),
-                    (other, "the unit is K"),
+                    (unit, "its unit is mJy/beam, but the unit of the image is Jy/beam"),
+                    (other, "its unit is K"),
                 ]
                 if option != "--mask"
                 else []
@@ -470,7 +470,7 @@ class Given(t.Case):
                     for note in found:
                         self.assertRegex(
                             note,
-                            "^ has other sky coordinates than the image.*: is it of another image\\?$",
+                            "^: its sky coordinates differ from those of the image.*: is it of another image\\?$",
                         )
                         self.assertIn(text, note)
         self.assertEqual(notes(t.sky_header(**same, CRVAL2=2.2, SRCFGRID="IMAGE")), [])
@@ -485,7 +485,7 @@ class Given(t.Case):
         path = self.write("map.fits", self.rms, t.sky_header(**same, CRVAL2=2.2))
         self.assertEqual(t.run(image, "-q", "--mask", path).stderr, "")
         self.assertIn(
-            "srcfind: %s: --mask %s has other sky coordinates" % (image, path),
+            "srcfind: %s: --mask %s: its sky coordinates differ" % (image, path),
             t.run(image, "--mask", path).stderr,
         )
         self.assertTrue(any("--mask" in note for note in t.find(image, "--mask", path)["notes"]))
@@ -520,7 +520,7 @@ class Given(t.Case):
             return [
                 line
                 for line in t.run(image, "--mask", path).stderr.splitlines()
-                if "other sky coordinates" in line
+                if "sky coordinates differ" in line
             ]
 
         for code, width in [
@@ -544,7 +544,7 @@ class Given(t.Case):
                 for shift in (0.02, -0.02, 40.0):
                     other = self.write("other.fits", pixels, header(code, shift))
                     for option in ("--detect-on", "--measure-in"):
-                        self.assertIn("other sky coordinates", t.run(image, option, other).stderr)
+                        self.assertIn("sky coordinates differ", t.run(image, option, other).stderr)
         self.assertEqual(notes(pixels, header("CAR", CRVAL1=360.0)), [])
 
     def test_image_is_no_map(self):
@@ -618,7 +618,7 @@ class Given(t.Case):
             pixels[:rows] = 1
             result = t.run(image, "--mask", self.write("clean.fits", pixels), check=True)
             self.assertEqual(
-                "a CLEAN mask, which is 0 where there is no source, is none for it"
+                "a mask of --mask is 0 where the image is bad, but a CLEAN mask is 0 where there is no source"
                 in result.stderr,
                 is_noted,
             )
@@ -631,7 +631,7 @@ class Given(t.Case):
         for name in ("mask", "islands"):
             self.assert_error(
                 1,
-                "srcfind made this map (%s): its masks are 0 where there is no source" % name,
+                "srcfind made this map (%s), and its masks are 0 where there is no source" % name,
                 image,
                 "--mask",
                 os.path.join(out, "image.%s.fits" % name),

@@ -1,4 +1,5 @@
 """-h, --help, --help=OPTION and the lists of formats, maps and columns; the names ds9 and bbs."""
+import itertools
 import json
 import os
 import re
@@ -133,7 +134,8 @@ class Help(t.Case):
                 lines = shown("--help=" + name)
                 head = "  -%s, " % letter if letter else "      "
                 self.assertEqual(lines[0], head + "--" + name + argument)
-                text = " ".join(lines[1:])
+                own = itertools.takewhile(lambda line: line[:1] in ("", " "), lines[1:])
+                text = " ".join(own)
                 self.assertNotRegex(
                     text, r"\\|\{|(^|\s)\.?(Ar|Cm|Fl|Nm|Ns|Pq|Pp|Sx|Ql)\b|\.It\b|\s[.,;:]\s"
                 )
@@ -160,6 +162,58 @@ class Help(t.Case):
         self.assertEqual(values, ["    Values: drop or keep"])
         bench = shown("--help=bench")
         self.assertIn("    - pixels per second;", bench)
+
+    def test_sections_behind_an_option(self):
+        """A short one is there, and a long one is named."""
+        lines = shown("--help=local")
+        section = shown("--help=local noise")
+        self.assertEqual(section[0], "Local noise")
+        self.assertEqual(lines[-len(section) :], section)
+        self.assertIn('"Local noise"', lines[2])
+        lines = shown("--help=scales")
+        self.assertEqual(lines[-1], "    More: srcfind --help='extended emission'")
+        self.assertEqual(shown("--help=extended emission")[0], "EXTENDED EMISSION")
+        self.assertNotIn("More", " ".join(shown("--help=kappa")))
+
+    def test_sections(self):
+        """Each section of the manual but for three has its words, without markup; those of a
+        subsection are in its section, too."""
+        with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
+            parts = re.split(r"(?m)^\.Sh (.*)\n", stream.read())[1:]
+        sections = dict(zip(parts[::2], parts[1::2]))
+        listed = " ".join(" ".join(shown("--help")).split("--help=SECTION: ")[1].split())
+        names = [name for name in sections if name not in ("NAME", "SYNOPSIS", "OPTIONS")]
+        self.assertEqual(listed.split(", "), names)
+        for name in names:
+            with self.subTest(name):
+                lines = shown("--help=" + name.lower())
+                text = " ".join(lines)
+                self.assertEqual(lines[0], name)
+                self.assertNotRegex(text, r"\\|(^|\s)\.?(Ar|Cm|Fl|Nm|Ns|Pq|Sx|Ql|Xr)\b|\s[.,;:]\s")
+                wanted = re.sub(
+                    r"(?m)^\.(Bl|Bd|\\\").*|\b(Ns|Fl|Nm|No)\b|\\\(..", "", sections[name]
+                )
+                for word in re.findall(r"\b[A-Za-z_]{3,}", wanted):
+                    self.assertIn(word, text)
+                for title in re.findall(r"(?m)^\.Ss (.*)", sections[name]):
+                    part = shown("--help", title.upper())
+                    self.assertEqual(part[0], title)
+                    self.assertIn("\n".join(part[1:]), "\n".join(lines))
+
+    def test_section_or_option(self):
+        """The whole name of an option stands before a section, and this before a part of one."""
+        self.assertEqual(shown("--help=errors of")[0], shown("--help", "ERRORS")[0])
+        self.assertTrue(shown("--help=completeness")[0].strip().startswith("--completeness"))
+        self.assertEqual(shown("--help=regions")[0], "REGIONS")
+        self.assertTrue(shown("--help=regions-")[0].strip().startswith("--regions-as"))
+
+    def test_lists_in_sections(self):
+        """Numbers, items and lists within them are indented; commands are not filled."""
+        lines = shown("--help=components")
+        self.assertIn("    1. All sources are fitted with free shapes.", lines)
+        lines = shown("--help=catalogue")
+        self.assertIn("      - 2: the island is one pixel;", lines)
+        self.assertIn("    srcfind -s image.fits -o catalogue.csv", shown("--help=examples"))
 
     def test_names_of_options(self):
         """Behind = or as the next word, with or without hyphens, whole or not, or a letter."""
@@ -226,9 +280,9 @@ class Help(t.Case):
         """Those that --save takes."""
         found = dict(items(shown("--save", "help")))
         needed = {name: re.findall(r"--[a-z]+", text)[-1:] for name, text in found.items()}
-        values = " ".join(shown("--help=save")).split("Values: ")[1].replace(" or help", "")
+        values = " ".join(shown("--help=save")).split("Values: ")[1].split(" or help")[0]
         self.assertEqual(list(found), re.split(r"[, ]+", values))
-        self.assertEqual(list(found), names_in_manual("Maps"))
+        self.assertEqual(list(found), names_in_manual("MAPS"))
         wrong = t.run(SAMPLE, "--save", "no").stderr
         self.assertEqual(re.split(r"[, ]+", wrong.strip().split("a list of: ")[1]), list(found))
         needed["covariance"] += ["--at", "180,-30"]

@@ -316,7 +316,7 @@ class Inject(t.Case):
         own = Table.read(self.path("own.csv"))
         rows = self.inject(image, self.path("own.csv"), "--fit")
         n = sum(row["Trial"] > 0 for row in rows)
-        words = "%d of %d injected sources lie on sources of the image, which are found anyway: "
+        words = "%d of %d injected sources lie on sources of the image and are found anyway, "
         self.assertIn(words % (n, n), self.notes)
         own.remove_columns(["RA", "DEC"])
         own["Xposn"] += 40.0
@@ -332,7 +332,7 @@ class Inject(t.Case):
         sizes = {"Maj": [9 * PIXEL] * 3, "Min": [6 * PIXEL] * 3, "PA": [20.0] * 3}
         Table({**table, **sizes}).write(self.path("w.csv"))
         rows = self.inject(image, self.path("w.csv"))
-        self.assertIn("w.csv has Maj, Min and PA and no DC_Maj", self.notes)
+        self.assertIn("w.csv has Maj, Min and PA but no DC_Maj", self.notes)
         for row in rows:
             self.assertAlmostEqual(row["Width"], math.sqrt(54 / 20), delta=1e-4)
         wide = {"DC_Maj": [30.0] * 3, "DC_Min": [20.0] * 3, "DC_PA": [0.0] * 3}
@@ -513,7 +513,7 @@ class Inject(t.Case):
         )
         self.assert_error(
             2,
-            "--bench is of a search alone: leave --inject out",
+            "--bench measures a plain search: leave --inject out",
             image,
             "--inject",
             path,

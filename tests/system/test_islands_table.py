@@ -176,7 +176,7 @@ class IslandsTable(t.Case):
             [merge, paths[1], "-o", self.path("n2.csv")], capture_output=True, text=True
         )
         self.assertEqual(result.returncode, 1)
-        self.assertIn("a table of islands, which goes with the catalogue", result.stderr)
+        self.assertIn("a table of islands: name the catalogue of the sources", result.stderr)
         t.run(*words, check=True)
         self.assertEqual(sorted(os.listdir(self.path("o"))), ["0.csv", "1.csv"])
         self.assert_error(

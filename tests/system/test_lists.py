@@ -12,13 +12,14 @@ READ = [
     "scripts/lists",
     "src/options/options.inc",
     "src/options/options.text",
+    "src/options/groups.inc",
     "src/output/columns.inc",
     "src/output/columns.text",
     "src/output/plane_columns.inc",
     "src/output/plane_columns.text",
     "src/output/products.inc",
     "scripts/lists_of_python.py",
-    "scripts/plain-options",
+    "scripts/plain-manual",
     "python/srcfind/_spelling.py",
 ]
 SIGNATURES, FIND, FINDER, TEXTS = IN_PYTHON = tuple(
@@ -26,7 +27,7 @@ SIGNATURES, FIND, FINDER, TEXTS = IN_PYTHON = tuple(
 )
 OF_COLUMNS = ("man/srcfind.1", "docs/columns.md", "schema/srcfind.schema.json")
 WRITTEN = [*OF_COLUMNS, *IN_PYTHON]
-OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
+OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:3] + READ[4:6]
 PRODUCTS = "src/output/products.inc"
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
@@ -288,8 +289,8 @@ class Lists(t.unittest.TestCase):
             (OPTION_TEXTS, "[cpu]\nShort for\n.Fl -device Cm cpu .\n", "[cpu]\n", ["[cpu]"]),
             (
                 OPTION_TEXTS,
-                "standard deviations\n.Pq default {default} .",
-                "standard deviations.",
+                "standard deviations of the median\n.Pq default {default} .",
+                "standard deviations of the median.",
                 ["[kappa]", "{default}"],
             ),
             (

@@ -405,8 +405,8 @@ class MeasureIn(t.Case):
         result = t.run(self.deep, "-i", "3", "--measure-in", path, "-o", self.path("c.csv"))
         self.assertEqual(result.returncode, 0)
         for text in (
-            "1 of 4 planes of --measure-in are blank, or have one value",
-            "no beam is known of 1 of 4 planes of --measure-in",
+            "1 of 4 planes of --measure-in have no fluxes: they are blank",
+            "1 of 4 planes of --measure-in have no fluxes, because no beam",
             "have no frequency, so there is no spectral index",
         ):
             self.assertIn(text, result.stderr)
@@ -500,7 +500,8 @@ class MeasureIn(t.Case):
             self.deep, "-i", "3", "--measure-in", cube, "-o", self.path("c.csv"), check=True
         )
         self.assertIn(
-            "the beam of 1 of 3 planes of --measure-in is wider than the image", result.stderr
+            "1 of 3 planes of --measure-in have no fluxes, because their beam is wider than the image",
+            result.stderr,
         )
         self.assertNotIn("no beam is known", result.stderr)
         for row in t.read_csv(self.path("c.planes.csv")):
@@ -544,7 +545,7 @@ class MeasureIn(t.Case):
         plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
         result = t.run(bare, "-i", "3", "--measure-in", plane, "-o", self.path("c.csv"))
         self.assertIn(
-            "no beam is known of the image, and so not the shapes of its sources", result.stderr
+            "--measure-in needs the beam of the image for the shapes of the sources", result.stderr
         )
         self.assertEqual(
             {(row["Flags"], row["Total_flux"]) for row in t.read_csv(self.path("c.planes.csv"))},
@@ -599,7 +600,7 @@ class MeasureIn(t.Case):
             self.assertAlmostEqual(row["Peak_flux"] / alike["Peak_flux"], 1000, delta=1e-2)
         self.assert_error(
             1,
-            "the unit is K, and that of the image is Jy/beam: convert it",
+            "its unit is K, but the unit of the searched image is Jy/beam: convert it",
             self.deep,
             "--measure-in",
             self.write("k.fits", pixels, header(BUNIT="K")),
@@ -1009,11 +1010,7 @@ class MeasureIn(t.Case):
             "%s: there is no b.fits in this directory" % self.path("cubes"), result.stderr
         )
         self.assert_error(
-            2,
-            "is no directory, and several images (",
-            *run[:3],
-            self.path("cubes/a.fits"),
-            *run[4:],
+            2, "is no directory: several images (", *run[:3], self.path("cubes/a.fits"), *run[4:]
         )
 
     # --- errors ---
@@ -1022,12 +1019,12 @@ class MeasureIn(t.Case):
         pixels = self.sky(5, self.peaks, 1)
         other = self.write("other.fits", pixels[:-1], header())
         self.assert_error(
-            1, "%s: NAXIS2 is 159, and 160 in the image" % other, self.deep, "--measure-in", other
+            1, "%s: NAXIS2 is 159, but 160 in the image" % other, self.deep, "--measure-in", other
         )
         moved = self.write("moved.fits", pixels, header(CRVAL1=150.1))
         self.assert_error(
             1,
-            "%s: other sky coordinates than those of the image" % moved,
+            "%s: its sky coordinates differ from those of the image" % moved,
             self.deep,
             "--measure-in",
             moved,
@@ -1113,7 +1110,7 @@ class MeasureIn(t.Case):
         )
         self.assert_error(
             2,
-            "--measure-in: the name of a list of files is to stand behind @",
+            "--measure-in: the name of a list of files must follow @",
             self.deep,
             "--measure-in",
             "@",

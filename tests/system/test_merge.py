@@ -271,7 +271,7 @@ class Merge(t.Case):
             result = merge(path, "--radius", "4.5", "-o", self.merged)
             self.assertEqual(result.returncode, 1)
             self.assertIn(
-                "%s: there is no column Pix_SNR: is it a catalogue of srcfind? One of an earlier version is to be made again"
+                "%s: there is no column Pix_SNR: is it a catalogue of srcfind? If an earlier version made it, search the image again"
                 % path,
                 result.stderr,
             )
@@ -1045,7 +1045,7 @@ class Merge(t.Case):
             "reg",
         )
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--format reg is only written", result.stderr)
+        self.assertIn("srcfind cannot read --format reg", result.stderr)
 
     def test_skipped_images_without_sky(self):
         """They go with images that have a sky, also when their catalogues are read back."""
@@ -1126,7 +1126,7 @@ class Merge(t.Case):
         """A note says that other images are missing."""
         result = t.run(*self.images, "--shard", "1/2", "--merge", self.merged)
         self.assertEqual(result.returncode, 0)
-        self.assertIn("merged.csv: it has the images of shard 1 of 2 alone", result.stderr)
+        self.assertIn("merged.csv: it has only the images of shard 1 of 2", result.stderr)
 
     # --- srcfind-merge ---
 
@@ -1170,8 +1170,7 @@ class Merge(t.Case):
         )
         alone = merge(os.path.join(self.out, "0.gaussians.fits"), "-o", "-")
         self.assertIn(
-            "a table of Gaussians, which goes with the catalogue of their sources: name that one",
-            alone.stderr,
+            "a table of Gaussians: name the catalogue of their sources instead", alone.stderr
         )
         self.assertEqual(merge(os.path.join(self.out, "0.rms.fits"), "-o", "-").returncode, 1)
 
@@ -1524,9 +1523,9 @@ class Merge(t.Case):
                 [catalogue, "-o", "a.reg"],
                 "no format of merged catalogues has this suffix; there are .csv, ",
             ),
-            ([catalogue, "-o", catalogue], "would replace one of those that it is made of"),
+            ([catalogue, "-o", catalogue], "would replace one of the merged files"),
             ([catalogue, "-o", self.images[0]], "which is no catalogue of srcfind"),
-            ([catalogue, "-0", "-o", "a.csv"], "--null is of --files-from"),
+            ([catalogue, "-0", "-o", "a.csv"], "--null needs --files-from"),
             (
                 [catalogue, "--radius", "0", "-o", "a.csv"],
                 "'0' is not a number of arcseconds, above 0",
@@ -1936,7 +1935,7 @@ class Merge(t.Case):
         for arguments, message in (
             (
                 ["-f", "fits", "--merge", "-"],
-                "--merge - with --save gaussians: the merged table of Gaussians is to stand beside a file",
+                "--merge - with --save gaussians: the merged table of Gaussians is written beside the merged catalogue",
             ),
             (["--merge", "/dev/null"], "--merge /dev/null with --save gaussians"),
             (
@@ -1975,7 +1974,7 @@ class Merge(t.Case):
             self.path("n.fits"),
         )
         self.assertIn(
-            "n.gaussians.fits: the merged catalogue would replace one of those that it is made of",
+            "n.gaussians.fits: the merged catalogue would replace one of the merged files",
             result.stderr,
         )
         os.symlink(self.path("none/a.csv"), self.path("link.csv"))
@@ -2049,7 +2048,7 @@ class Merge(t.Case):
         result = t.run(*self.images[:1], *others, *same, "-q", "-n", "9", "--merge", self.merged)
         self.assertEqual(result.returncode, 1)
         self.assertIn(
-            "units of fluxes differ: %s has Jy, and %s K.beam (and 2 more: %s, %s): merge images that are alike"
+            "units of fluxes differ: %s has Jy, and %s K.beam (and 2 more: %s, %s): merge only images that agree"
             % (self.images[0], others[0], others[2], others[3]),
             result.stderr,
         )
@@ -2057,7 +2056,7 @@ class Merge(t.Case):
             os.remove(image)
         result = t.run(*self.images[:1], others[1], *same, "-q", "-n", "9", "--merge", self.merged)
         self.assertIn(
-            "units of maps differ: %s has Jy/beam, and %s mJy/beam: merge images that are alike"
+            "units of maps differ: %s has Jy/beam, and %s mJy/beam: merge only images that agree"
             % (self.images[0], others[1]),
             result.stderr,
         )
@@ -2075,7 +2074,10 @@ class Merge(t.Case):
             self.merged,
         )
         self.assertEqual([result.returncode, os.path.exists(self.merged)], [1, False])
-        self.assertIn("merged.csv: not written, since not all images had their turn", result.stderr)
+        self.assertIn(
+            "merged.csv: not written, since the run ended before all images were searched",
+            result.stderr,
+        )
 
     def test_full_disk(self):
         result = t.run(*self.images, "-q", "--merge", "/dev/full")

@@ -121,12 +121,12 @@ class Names(t.Case):
         result = self.run_here(*NAMES[:2], "-o", "out", "--mask", "masks")
         self.assertEqual(result.returncode, 1)
         self.assertIn("P1/mosaic.fits: ", result.stderr)
-        self.assertNotIn("is taken for", result.stderr)
+        self.assertNotIn("is used for", result.stderr)
         self.assertEqual(files(self.path("out")), ["P2/mosaic.csv"])
         os.remove(self.path("masks/P1/mosaic.fits"))
         result = self.run_here(NAMES[0], NAMES[2], NAMES[1], "-o", "out", "--mask", "masks")
         self.assertIn(
-            "srcfind: --mask: masks/mosaic.mask.fits is taken for 2 images: if each has its own, ",
+            "srcfind: --mask: masks/mosaic.mask.fits is used for 2 images: if each image has its own file, ",
             result.stderr,
         )
 
@@ -192,7 +192,7 @@ class Names(t.Case):
         result = self.run_here(*NAMES, "-o", "out", "--shard", "4/4")
         self.assertEqual(
             [result.returncode, result.stdout, result.stderr],
-            [0, "", "srcfind: --shard 4/4: nothing to do, of 3 images\n"],
+            [0, "", "srcfind: --shard 4/4: nothing to do: the run has 3 images\n"],
         )
         self.assertEqual(self.run_here(NAMES[0], "-q", "--shard", "2/2").stderr, "")
 

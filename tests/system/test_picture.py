@@ -486,7 +486,7 @@ class Picture(t.Case):
     def test_line_of_ellipses(self):
         """It is there with ellipses, and longer where there are more kinds; a narrow sheet has it
         whole."""
-        image, lengths = t.noise(200, 200, n_sources=0), []
+        image, lengths = t.noise(270, 270, n_sources=0), []
         header = t.sky_header(
             CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
         )
@@ -510,7 +510,37 @@ class Picture(t.Case):
         pixels, rows = self.picture(self.write("image.fits", narrow, header), "-i", "3")
         self.assertEqual([row["Maj"] is None for row in rows], [False, True])
         self.assertLess(self.length_of_line(pixels), pixels.shape[1] - LEFT - 3)
-        self.assertGreater(self.length_of_line(pixels), 450)
+        self.assertGreater(self.length_of_line(pixels), 300)
+
+    def test_two_lines_of_ellipses(self):
+        """Where one line would be too long, the legend has two, and name and number of sources
+        share one."""
+        image = t.noise(200, 200, n_sources=0) + self.gaussian((200, 200), 90, 50, 50, 6)
+        image -= self.gaussian(image.shape, 90, 150, 50, 6)
+        image += self.gaussian(image.shape, 30, 60, 130, 24) + self.gaussian(
+            image.shape, 30, 75, 130, 6
+        )
+        header = t.sky_header(
+            CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
+        )
+        many = ["--negative", "--scales=2,4,8"]
+        none, lengths = ["-n", "1e6"], {}  # of the three lines
+        for name in ("i.fits", "a" * 75 + ".fits"):
+            path = self.write(name, image.astype(np.float32), header)
+            for options in (none, many):
+                pixels, _ = self.picture(path, "-i", "3", "--fit", *options)
+                dark = (pixels[: TOP - 2, LEFT:] < 128).all(axis=2)
+                lengths[name[0], options is many] = [
+                    np.flatnonzero(np.append(True, line.any(axis=0)))[-1]
+                    for line in (dark[:29], dark[30:48], dark[50:])
+                ]
+        self.assertLess(lengths["i", False][0], 50)  # the name alone
+        self.assertEqual(lengths["i", False][2], 0)
+        name, first, second = lengths["i", True]
+        self.assertTrue(name > 250 and first > 600 and 100 < second < first, lengths)
+        # a name that is too long to share its line: the legend has one line, in a smaller font
+        self.assertEqual(lengths["a", True][0], lengths["a", False][0])
+        self.assertTrue(lengths["a", True][1] < 300 and lengths["a", True][2] > 600, lengths)
 
     def test_dashed(self):
         """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak

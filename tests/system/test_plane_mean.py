@@ -219,7 +219,7 @@ class PlaneMean(t.Case):
         self.assert_error(1, "axis 3 has Stokes parameters: choose one", path, "--plane=mean")
         four = self.write("four.fits", np.zeros((2, 3, 20, 20), np.float32))
         self.assert_error(
-            1, "needs one axis with several planes, and here axes 3 and 4", four, "--plane=mean"
+            1, "needs one axis with several planes, but axes 3 and 4", four, "--plane=mean"
         )
         self.assert_error(
             2,

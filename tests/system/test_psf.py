@@ -199,22 +199,22 @@ class Psf(t.Case):
 
     def test_notes(self):
         path = self.sky()
-        words = "points are [01].[09]. beams in area in the middle of the image and 1.6. at its edges, by .* bright sources that are alone"
-        self.assertRegex(t.run(path, *FIT).stderr, words + ": --psf measured takes this shape")
+        words = "points are [01].[09]. beams in area in the middle of the image and 1.6. at its edges, as .* isolated bright sources show"
+        self.assertRegex(t.run(path, *FIT).stderr, words + ": --psf measured uses this shape")
         self.assertRegex(t.run(path, *FIT, "--psf", "measured").stderr, words + "\n")
         self.assertNotIn("points are", t.run(path, *FIT, "--psf", self.psf_file()).stderr)
         narrow = self.psf_file("narrow.fits", scale=0.5)
         stderr = t.run(path, *FIT, "--psf", narrow).stderr
-        self.assertRegex(stderr, words + ", and 0.25 and 0.4. by --psf .*narrow.fits: is it of")
+        self.assertRegex(stderr, words + ", but 0.25 and 0.4. in --psf .*narrow.fits: is it of")
         wide = self.psf_file("wide.fits", scale=2.5)
         stderr = t.run(path, *FIT, "--psf", wide).stderr
-        self.assertRegex(stderr, "are narrower than points are by --psf .*wide.fits\n")
+        self.assertRegex(stderr, "are narrower than the points of --psf .*wide.fits\n")
         away = self.psf_file("part.fits", CRVAL1=150.1)
         stderr = t.run(path, *FIT, "--psf", away).stderr
-        self.assertRegex(stderr, "part.fits has no ellipse in .*% of the image, where the beam")
+        self.assertRegex(stderr, "part.fits has no ellipse in .*% of the image: the beam")
         few = self.write("few.fits", t.noise(100, 100, n_sources=1), self.header())
         result = t.run(few, *FIT, "--psf", "measured")
-        self.assertIn("--psf measured: too few bright sources are alone", result.stderr)
+        self.assertIn("--psf measured: there are too few isolated bright sources", result.stderr)
         self.assertEqual(t.find(few, *FIT)["quality"]["psf"], None)
         alone = t.run(few, *FIT, "-f", "csv").stdout
         self.assertEqual(result.stdout, alone)

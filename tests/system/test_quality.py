@@ -67,7 +67,7 @@ class Quality(t.Case):
         pieces, (whole,) = near("--scales"), near("--scales", "--local")
         self.assertTrue(len(pieces) > 3 and sum(pieces) < 0.75, pieces)
         self.assertAlmostEqual(whole, 1, delta=0.2)
-        words = "with one noise for the image, --scales may divide wide sources into pieces, which lack up to half of the flux: add --local"
+        words = "with one noise for the image, --scales may divide wide sources into pieces that lack up to half of the flux: add --local"
         self.assertIn(words, "".join(self.notes(path, "--scales")))
         for options in ("--scales", "--local"), ("--scales", "--rms", "1"), ("--fit",):
             self.assertNotIn(words, "".join(self.notes(path, *options)))
@@ -128,12 +128,12 @@ class Quality(t.Case):
         image = sky(400, 600, 6) + np.linspace(-8, 8, 600)
         path = self.write("image.fits", image.astype(np.float32), t.sky_header())
         self.assert_note(
-            path, "the background differs from place to place, and the rms of the whole image, 4"
+            path, "the background differs from place to place: the rms of the whole image is 4"
         )
         for options in (["--local"], ["--rms-box", "60"]):
             self.assert_note(
                 path,
-                "it may have emission that is wider than half of a box; --scales keeps it",
+                "it may contain emission wider than half a box; --scales finds such emission",
                 *options,
             )
         for options in (["--local", "--scales"], ["--rms", "3"]):
@@ -338,13 +338,13 @@ class Quality(t.Case):
         )
         self.assert_note(
             path,
-            "the Gaussians of %d of %d sources leave more than twice the noise in their islands, and do not describe "
-            "them: --save residual shows where, a lower --contrast may help" % (n_bad, len(rows)),
+            "%d of %d fits are poor (residual above 2 rms): try a lower --contrast"
+            % (n_bad, len(rows)),
             *options,
         )
         self.assert_note(
             path,
-            "shows where, a lower --island or a lower --contrast may help",
+            "try a lower --island or a lower --contrast",
             "--fit",
             "--rms",
             "1",

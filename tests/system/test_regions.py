@@ -800,8 +800,8 @@ class Searches(t.Case):
                 self.assertEqual(same, rows)
 
     def test_options_of_regions(self):
-        self.assert_error(2, "regions-as: it is of regions", "--regions-as=mask", self.file)
-        self.assert_error(2, "mask-noise: it is of regions", "--mask-noise", self.file)
+        self.assert_error(2, "regions-as: it needs regions", "--regions-as=mask", self.file)
+        self.assert_error(2, "mask-noise: it needs regions", "--mask-noise", self.file)
         arguments = "--mask", self.mask, "--mask-noise", "--regions-as=mask", self.file
         self.assert_error(2, "leave one of them out", *arguments)
         fitsmask = self.write("mask.fits", self.inside.astype(np.uint8))

@@ -733,8 +733,8 @@ class Maps(Scales):
         path = self.wide([(200, 200, 20, 60, 60, 0), (60, 60, 90, *BEAM)], 400)
         options = "--rms-box", "30,10", "-i", "3"
         for scales, note in (
-            ("--scales=1.5", ": adding a scale of 3 beams to --scales may take it"),
-            ("--scales=1.5,30", ": no scale that fits into the image takes it"),
+            ("--scales=1.5", ": a scale of 3 beams may find it (--scales)"),
+            ("--scales=1.5,30", ": no wider scale fits into the image"),
             ("--scales=2,4", None),
         ):
             with self.subTest(scales):
@@ -757,9 +757,9 @@ class Maps(Scales):
                     notes,
                     note
                     and [
-                        "some %.0f%% of the emission is in the background, and in no row%s"
+                        "some %.0f%% of the emission is in the background, not in the catalogue%s"
                         % (100 * share, note)
-                        + "; --save background shows where it is"
+                        + "; --save background shows the emission"
                     ]
                     or [],
                 )
@@ -1643,7 +1643,7 @@ class Options(Scales):
             [result.returncode, result.stderr],
             [
                 2,
-                "srcfind: --at: what is measured is in the catalogue, and no scale is searched: leave --scales out\n",
+                "srcfind: --at: only the entries of the catalogue are measured, and no scale is searched: leave --scales out\n",
             ],
         )
 
@@ -1694,7 +1694,7 @@ class Notes(Scales):
     def test_a_background_that_varies(self):
         """With --local there is a note that --scales keeps wide emission; with --scales, or without
         emission, there is none."""
-        words = "--scales keeps it"
+        words = "--scales finds such emission"
         path = self.wide([(150, 150, 12, 120, 120, 0)], side=300)
         flat = self.wide([(150, 150, 30, *BEAM)], side=300, name="flat.fits")
         for image, options, expected in (

@@ -260,7 +260,7 @@ class Schema(t.Case):
 
         with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
             manual = stream.read()
-        options, columns = section(".Ss Options", ".Ss Images"), section(
+        options, columns = section(".Sh OPTIONS", ".Sh IMAGES"), section(
             ".Sh CATALOGUE", ".Sh JSON"
         )
         for kind, text in (

@@ -198,7 +198,7 @@ class Shapes(t.Case):
                     (without, "no beam is known: give --beam MAJ,MIN,PA, or leave --shapes out"),
                     (
                         pixels,
-                        "without sky coordinates its pixels are not known: leave --shapes out",
+                        "without sky coordinates the size of a pixel is not known: leave --shapes out",
                     ),
                 )
             ],

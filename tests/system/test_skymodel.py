@@ -683,12 +683,12 @@ class SkyModels(t.Case):
             (["-o", out, "--at", "c.csv"], "add --fit"),
             (
                 ["--fit", "-f", "sagecal"],
-                "the list of clusters belongs beside it, so that it needs a file: name one with -o, as model.sagecal",
+                "the list of clusters is written beside the model, so the model must be a file: name it with -o, as model.sagecal",
             ),
-            (["--fit", "-f", "sagecal", "-o", "-"], "it needs a file"),
+            (["--fit", "-f", "sagecal", "-o", "-"], "must be a file"),
             (
                 ["--fit", "-f", "sagecal", "-o", "/dev/null"],
-                "/dev/null: the list of clusters belongs beside a file",
+                "/dev/null: the list of clusters is written beside the file",
             ),
             (
                 ["--fit", "-f", "sagecal", "-o", self.path("c.cluster")],
@@ -700,15 +700,15 @@ class SkyModels(t.Case):
             ),
             (["--fit", "-f", "sagecal", "-o", self.path("c.sagecal.gz")], "not compressed"),
             (["--fit", "-o", self.path("c.skymodel.gz")], "no format has this suffix"),
-            (["--fit", "--patches", "source"], "--patches is of the formats skymodel and sagecal"),
+            (["--fit", "--patches", "source"], "--patches is for the formats skymodel and sagecal"),
             (
                 ["--fit", "--patches", "none", "-o", self.path("c.vot")],
-                "--patches is of the formats skymodel and sagecal",
+                "--patches is for the formats skymodel and sagecal",
             ),
-            (["--fit", "--spectral-index", "-1"], "--spectral-index is of the formats"),
+            (["--fit", "--spectral-index", "-1"], "--spectral-index is for the formats"),
             (
                 ["--patches", "source", "-f", "skymodel"],
-                "--patches: it is of sky models (--format skymodel or sagecal), which list Gaussians: add --fit",
+                "--patches: it is for sky models (--format skymodel or sagecal), which list Gaussians: add --fit",
             ),
             (
                 ["--fit", "--patches", "gaussian", "-f", "skymodel"],
@@ -719,7 +719,7 @@ class SkyModels(t.Case):
                 "--spectral-index: 'steep' is not a number",
             ),
             (["--fit", "--bench", "-f", "skymodel"], "--bench writes no catalogue"),
-            (["--fit", "--bench", "--patches", "none"], "--patches is of the formats"),
+            (["--fit", "--bench", "--patches", "none"], "--patches is for the formats"),
             (
                 ["--fit", "--merge", self.path("m.skymodel")],
                 "m.skymodel: no format of merged catalogues has this suffix",
@@ -739,7 +739,7 @@ class SkyModels(t.Case):
                     self.path("m.csv"),
                     "--skip-existing",
                 ],
-                "is only written",
+                "srcfind cannot read --format",
             ),
         ):
             with self.subTest(arguments):
@@ -772,25 +772,28 @@ class SkyModels(t.Case):
             ),
             (
                 {"RADESYS": "FK4", "EQUINOX": 1950.0},
-                "its coordinates are FK4 of 1950, and the format",
+                "its coordinates are FK4 of 1950, but the format",
             ),
             (
                 {"RADESYS": "FK5", "EQUINOX": 1975.0},
-                "its coordinates are FK5 of 1975, and the format",
+                "its coordinates are FK5 of 1975, but the format",
             ),
-            (frame, "its coordinates are GALACTIC, and the format"),
-            ({"CTYPE1": "X", "CTYPE2": "Y"}, "needs sky coordinates, and there are none"),
+            (frame, "its coordinates are GALACTIC, but the format"),
+            ({"CTYPE1": "X", "CTYPE2": "Y"}, "needs sky coordinates, but the image has none"),
             (
                 {"BMAJ": None, "BMIN": None, "BPA": None},
-                "has sizes without the beam, which is not known: give it with --beam",
+                "has sizes without the beam, but the beam is not known: give it with --beam",
             ),
             ({"BUNIT": "Jy/pixel", "BMAJ": None, "BMIN": None, "BPA": None}, "give it with --beam"),
             (
                 {"BUNIT": "counts"},
-                "has fluxes in Jy, and those of the image are in counts.beam: correct BUNIT, as Jy/beam",
+                "has fluxes in Jy, but the fluxes of the image are in counts.beam: correct BUNIT, as Jy/beam",
             ),
-            ({"BUNIT": "Jy/beam km/s"}, "has fluxes in Jy, and those of the image are in Jy km/s"),
-            ({"BUNIT": None}, "has fluxes in Jy, and those of the image are in no unit"),
+            (
+                {"BUNIT": "Jy/beam km/s"},
+                "has fluxes in Jy, but the fluxes of the image are in Jy km/s",
+            ),
+            ({"BUNIT": None}, "has fluxes in Jy, but the fluxes of the image are in no unit"),
         ):
             bad, good = self.image("bad.fits", **cards), self.image("good.fits", shapes=POINTS)
             for name in ("skymodel", "sagecal"):

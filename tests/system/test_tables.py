@@ -163,7 +163,7 @@ class Tables(t.Case):
                 self.assertEqual(kind, "sky")
                 self.assertGreater(len(rows), 0)
                 words = (
-                    "its frame is FK5, that of the image ICRS"
+                    "its frame is FK5, but the frame of the image is ICRS"
                     if i
                     else "its positions are GLON and GLAT"
                 )
@@ -571,7 +571,7 @@ class Tables(t.Case):
             of(sky, galactic, frame="", lon="GLON", lat="GLAT"), ("sky", [(1, 71, 71), (2, 72, 72)])
         )
         self.assertIn(
-            "its positions are GLON and GLAT, those of the image RA and DEC",
+            "its positions are GLON and GLAT, but the image has RA and DEC",
             of(other, galactic, function=error_of),
         )
         self.assertIn(
@@ -746,7 +746,8 @@ class Tables(t.Case):
             self.assertEqual(positions(path, "ICRS", "RA", "DEC"), ("sky", [(1, 1, 2)]))
         path = self.votable("old.vot", b1950 + table)
         self.assertIn(
-            "its frame is FK4, that of the image ICRS", error_of(path, "ICRS", "RA", "DEC")
+            "its frame is FK4, but the frame of the image is ICRS",
+            error_of(path, "ICRS", "RA", "DEC"),
         )
         self.assertEqual(positions(path, "FK4", "RA", "DEC"), ("sky", [(1, 1, 2)]))
 
@@ -761,7 +762,7 @@ class Tables(t.Case):
                 "no valid datatype and arraysize",
             ),
             (rows % "<TR><TD>1</TD><TD>2</TD></TR>", "row 1 has more cells"),
-            (rows % "<TR><TD>1</TD></TR><TR/>", "row 2 has 0 cells, and there are 1 fields"),
+            (rows % "<TR><TD>1</TD></TR><TR/>", "row 2 has 0 cells, but there are 1 fields"),
             (rows % "<TR><TD>1 2</TD></TR>", "a cell of RA in row 1 is no number"),
             (
                 field.replace("double", "int")

@@ -228,7 +228,7 @@ static void wrong_ends(void **state) {
     assert_int_equal(access(path_of("none.csv"), F_OK), -1);
     merge = begin("a.csv", false, 1);
     assert_int_equal(srcfind_merge_add_file(merge, path_of("a.csv"), NULL), SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_merge_message(merge), "would replace one of those"));
+    assert_non_null(strstr(srcfind_merge_message(merge), "would replace one of the merged files"));
     srcfind_merge_destroy(merge);
     merge = begin("once.csv", false, 0);
     assert_int_equal(srcfind_merge_add(merge, a, "a"), SRCFIND_OK);

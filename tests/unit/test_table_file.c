@@ -158,7 +158,7 @@ static void bad_delimiters(void **state) {
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
         snprintf(text, sizeof text, "a%sb\n1%s2\n3/4\n", separators[i][0], separators[i][0]);
         snprintf(words, sizeof words,
-                 "line 3 has 1 cells, and there are 2 columns: is the file truncated, or is "
+                 "line 3 has 1 cells, but there are 2 columns: is the file truncated, or is "
                  "something else than %s between its cells?",
                  separators[i][1]);
         assert_text_fails("a.txt", text, words);
@@ -226,7 +226,7 @@ static void bad_csv(void **state) {
     (void)state;
     assert_text_fails("a.csv", "", "no line with the names");
     assert_text_fails("a.csv", "# only\n\n# comments\n", "no line with the names");
-    assert_text_fails("a.csv", "a,b\n1,2\n1\n", "line 3 has 1 cells, and there are 2 columns");
+    assert_text_fails("a.csv", "a,b\n1,2\n1\n", "line 3 has 1 cells, but there are 2 columns");
     assert_text_fails("a.csv", "# c\r\na,b\r\n1,2\r\n\r\n\"x\r\ny\",1\r\n1\r\n",
                       "line 7 has 1 cells");
     assert_text_fails("a.csv", "a,b\n1,2,3\n", "line 2 has more cells than the 2 columns");
@@ -298,11 +298,11 @@ static void metadata_of_ecsv(void **state) {
 
 static void bad_ecsv(void **state) {
     static const char *const rows[][2] = {
-        {"i r t\n1 x y\n", "line 12: r is `x`, and no number"},
-        {"i r t\n1.5 1 y\n", "line 12: i is `1.5`, and no whole number"},
+        {"i r t\n1 x y\n", "line 12: r is `x`, not a number"},
+        {"i r t\n1.5 1 y\n", "line 12: i is `1.5`, not a whole number"},
         {"i r t\n1 2\n", "line 12 has 2 cells"},
         {"i r t\n1 2 3 4\n", "line 12 has more cells"},
-        {"i r\n1 2\n", "the header has 3 columns, and line 11 has 2 names"},
+        {"i r\n1 2\n", "the header has 3 columns, but line 11 has 2 names"},
         {"", "no line with the names"},
     };
     char text[2048];
@@ -639,19 +639,19 @@ static void positions_of_rows(void **state) {
 static void bad_positions(void **state) {
     static const char *const cases[][4] = {
         {"RA,DEC\n1,2\n12:61:00,-5\n", "RA", "DEC",
-         "RA of row 2 is `12:61:00`, and no number: positions are degrees, as 187.5"},
-        {"Xposn,Yposn\n12:30:00,1\n", "", "", "is `12:30:00`, and no number of a pixel"},
-        {"RA,dec\n1,2\n1,x\n", "RA", "DEC", "dec of row 2 is `x`, and no number"},
+         "RA of row 2 is `12:61:00`, not a number: positions are degrees, as 187.5"},
+        {"Xposn,Yposn\n12:30:00,1\n", "", "", "is `12:30:00`, not a number of a pixel"},
+        {"RA,dec\n1,2\n1,x\n", "RA", "DEC", "dec of row 2 is `x`, not a number"},
         {"RA,DEC\n1,2\n", "GLON", "GLAT",
-         "its positions are RA and DEC, those of the image GLON and GLAT"},
+         "its positions are RA and DEC, but the image has GLON and GLAT"},
         {"RA,DEC,Xposn,Yposn\n1,2,3,4\n", "GLON", "GLAT", "its positions are RA and DEC"},
         {"glon,glat\n1,2\n", "RA", "DEC",
-         "its positions are GLON and GLAT, those of the image RA and DEC"},
+         "its positions are GLON and GLAT, but the image has RA and DEC"},
         {"lon,lat\n1,2\n", "RA", "DEC", "its positions are LON and LAT"},
         {"RA,b\n1,2\n", "RA", "DEC",
          "there are no columns RA and DEC (degrees), nor Xposn and Yposn"},
         {"RA,DEC\n1,2\n", "", "", "the image has no sky coordinates"},
-        {"Xposn,Yposn\n1,x\n", "", "", "Yposn of row 1 is `x`, and no number of a pixel"},
+        {"Xposn,Yposn\n1,x\n", "", "", "Yposn of row 1 is `x`, not a number of a pixel"},
     };
     struct positions positions;
     struct error error;
@@ -717,7 +717,7 @@ static void frames(void **state) {
     positions_clear(&positions);
     assert_int_equal(read_once(path_of("a.json"), "ICRS", "RA", "DEC", &positions, &error),
                      SRCFIND_ERROR_INPUT);
-    assert_non_null(strstr(error.text, "its frame is FK5, that of the image ICRS"));
+    assert_non_null(strstr(error.text, "its frame is FK5, but the frame of the image is ICRS"));
     positions_clear(&positions);
     assert_int_equal(read_once(path_of("a.json"), "", "", "", &positions, &error), SRCFIND_OK);
     positions_clear(&positions);
@@ -784,10 +784,12 @@ static void bad_fluxes(void **state) {
         const char *column, *unit, *error;
     } cases[] = {
         {"Total_flux", "mJy", NULL},
-        {"Total_flux", "K", "the unit of Total_flux is K, and those of this image Jy: convert"},
+        {"Total_flux", "K",
+         "the unit of Total_flux is K, but the fluxes of this image are in Jy: convert"},
         {"Total_flux", "MJY", "the unit of Total_flux is MJY"},
         {"Peak_flux", "mJy/beam", NULL},
-        {"Peak_flux", "deg", "the unit of Peak_flux is deg, and those of this image Jy/beam"},
+        {"Peak_flux", "deg",
+         "the unit of Peak_flux is deg, but the fluxes of this image are in Jy/beam"},
         {"magnitude", "mag", "there is no column of fluxes: none of Total_flux, int_flux"},
     };
     const struct flux_units units = {"Jy", "Jy/beam", 1, NAN};

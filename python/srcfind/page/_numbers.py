@@ -34,8 +34,11 @@ def _readable(text: str) -> str:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A number of so many digits; "" if it is not known."""
-    return _readable(f"{value:.{digits}g}") if math.isfinite(value) else ""
+    """A number of so many digits, or a whole one of up to nine; "" if it is not known."""
+    if not math.isfinite(value):
+        return ""
+    is_whole = 10**digits <= abs(value) < 1e9
+    return _readable(f"{value:.0f}" if is_whole else f"{value:.{digits}g}")
 
 
 def number_text(value: float) -> str:

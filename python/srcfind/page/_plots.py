@@ -154,7 +154,7 @@ def colour_text(fraction: float) -> str:
 
 # --- frames and layers ---
 
-_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 64, 14, 46, 110, 18
+_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 80, 14, 46, 110, 18
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ _LARGEST, _LEFT, _BOTTOM, _TOP = 760, 64, 30, 10  # pixels
 _STEPS = (90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 _LINES = 6  # about so many lines of each coordinate
 _ALONG = 181  # so many points make a line
+_INSIDE = "tick rule"  # the class of labels on the map
 
 
 @dataclass(frozen=True)
@@ -105,36 +106,63 @@ def _crossing(points: Array, axis: int, value: float, length: float) -> float | 
     return None
 
 
+class _Labels:
+    """Labels of lines, each where it covers no other one: on the left or lower border, or inside
+    the map for lines that do not reach that."""
+
+    def __init__(self, projection: _Projection) -> None:
+        self.projection = projection
+        self.boxes: list[tuple[float, float, float]] = []
+        self.texts: list[str] = []
+
+    def _add(self, x: float, y: float, degrees: float, anchor: str, kind: str = "tick") -> None:
+        text = f"{number_text(degrees)}°"
+        middle, width = x - (20 if anchor == "end" else 0), 7.0 * len(text) + 12
+        if any(
+            abs(y - v) < 16 and abs(middle - u) < (width + other) / 2 for u, v, other in self.boxes
+        ):
+            return
+        self.boxes.append((middle, y, width))
+        self.texts.append(
+            f'<text class="{kind}" x="{_LEFT + x:.1f}" y="{_TOP + y + 4:.1f}" text-anchor="{anchor}">{text}</text>'
+        )
+
+    def parallel(self, degrees: float, points: Array) -> None:
+        """The label of a line of one latitude."""
+        height, middle = self.projection.height, self.projection.width / 2
+        at = _crossing(points, 0, 0, height)
+        if at is not None:
+            self._add(-6, at, degrees, "end")
+        elif (inside := _crossing(points, 0, middle, height)) is not None:
+            self._add(middle, inside, degrees, "middle", _INSIDE)
+
+    def meridian(self, degrees: float, points: Array) -> None:
+        """The label of a line of one longitude."""
+        width, middle = self.projection.width, self.projection.height / 2
+        at = _crossing(points, 1, self.projection.height, width)
+        if at is not None:
+            self._add(at, self.projection.height + 12, degrees, "middle")
+        elif (inside := _crossing(points, 1, middle, width)) is not None:
+            self._add(inside, middle, degrees, "middle", _INSIDE)
+
+
 def _grid(projection: _Projection, corners: Array) -> tuple[str, str]:
-    """The lines, and their labels at the left and below."""
+    """The lines, and their labels."""
     west, east, low, high = _span(corners)
-    lines, labels = [], []
-    heights: list[float] = []  # of the labels at the left
+    lines, labels = [], _Labels(projection)
     for lat in _ticks(low, high):
         points = projection.pixels(
             np.column_stack([np.linspace(west, east, _ALONG), np.full(_ALONG, lat)])
         )
         lines.append(_path(points))
-        at = _crossing(points, 0, 0, projection.height)
-        if at is not None and all(abs(at - other) > 16 for other in heights):
-            heights.append(at)
-            labels.append(
-                f'<text class="tick" x="{_LEFT - 6}" y="{_TOP + at + 4:.1f}" text-anchor="end">{number_text(lat)}°</text>'
-            )
-    last = -99.0
+        labels.parallel(lat, points)
     for lon in sorted({round(lon % 360, 6): lon for lon in _ticks(west, east)}.values()):
         points = projection.pixels(
             np.column_stack([np.full(_ALONG, lon), np.linspace(low, high, _ALONG)])
         )
         lines.append(_path(points))
-        at = _crossing(points, 1, projection.height, projection.width)
-        if at is not None and abs(at - last) > 45:
-            last = at
-            labels.append(
-                f'<text class="tick" x="{_LEFT + at:.1f}" y="{_TOP + projection.height + 16:.1f}" '
-                f'text-anchor="middle">{number_text(lon % 360)}°</text>'
-            )
-    return f'<path class="grid" d="{"".join(lines)}"/>', "".join(labels)
+        labels.meridian(lon % 360, points)
+    return f'<path class="grid" d="{"".join(lines)}"/>', "".join(labels.texts)
 
 
 # --- the map ---

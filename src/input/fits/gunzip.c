@@ -97,8 +97,8 @@ static enum srcfind_status failure(const struct gunzip *g, const char *path, int
     if (code == Z_ERRNO)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", path, strerror(errno));
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     code == Z_BUF_ERROR ? "%s: truncated: what gzip packed ends after %lld bytes"
-                                         : "%s: what gzip packed is damaged after %lld bytes",
+                     code == Z_BUF_ERROR ? "%s: truncated: the gzip data end after %lld bytes"
+                                         : "%s: the gzip data are damaged after %lld bytes",
                      path, (long long)g->unpacked);
 }
 

@@ -207,18 +207,17 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
                    : error_set(
                          error, SRCFIND_ERROR_INPUT,
                          file->gunzip
-                             ? "%s: what gzip packed is no FITS file, or ends within its header"
+                             ? "%s: the unpacked file is no FITS file, or ends within its header"
                              : "%s: the file ends within its first header",
                          file->path);
     status = read_cards(file, hdu, offset, error);
     if (status != SRCFIND_OK)
         return status;
     if (!data_bytes(&hdu->header, &bytes, bad_keyword))
-        return error_set(
-            error, SRCFIND_ERROR_INPUT,
-            "%s: the header of HDU %d does not say how much data follow: %s is missing "
-            "or cannot be: is the file damaged?",
-            file->path, number, bad_keyword);
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the header of HDU %d does not say how much data follow: %s is "
+                         "missing or impossible: is the file damaged?",
+                         file->path, number, bad_keyword);
     hdu->next = hdu->data + (bytes + BLOCK - 1) / BLOCK * BLOCK;
     hdu_describe(hdu);
     return hdu->is_image ? check_size(file, hdu, bytes, error) : SRCFIND_OK;

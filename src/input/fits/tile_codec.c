@@ -69,12 +69,12 @@ enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_
     if (!find_packing(name, &codec->packing))
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: compressed by %s, which srcfind does not know: unpack it first",
-                         file->path, *name ? name : "what ZCMPTYPE does not say");
+                         file->path, *name ? name : "an algorithm that ZCMPTYPE does not name");
     if (!read_parameters(codec, &hdu->header))
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: HDU %d: compressed by %s with parameters that cannot be: is the file "
-                         "damaged?",
-                         file->path, hdu->number, name);
+        return error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: HDU %d: compressed by %s with impossible parameters: is the file damaged?",
+            file->path, hdu->number, name);
     if (!tile_codec_takes_reals(codec) && !(codec->cfitsio = cfitsio_load(error)))
         return SRCFIND_ERROR_INPUT;
     return SRCFIND_OK;

@@ -196,7 +196,7 @@ static enum srcfind_status bad_cell(const struct delimited *d, const struct buil
     const char *column = b->columns[i].cells.name;
     if (result == BUILDER_NO_MEMORY)
         return error_memory(error, "reading a catalogue");
-    return error_set(error, SRCFIND_ERROR_INPUT, "%s: line %lld: %s is `%s`, and no %snumber",
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: line %lld: %s is `%s`, not a %snumber",
                      d->path, (long long)line, text_file_quote(column, strlen(column), name),
                      text_file_quote(cell->text, cell->length, quote),
                      result == BUILDER_NO_WHOLE ? "whole " : "");
@@ -214,7 +214,7 @@ static const char *delimiter_text(const struct delimited *d) {
 static enum srcfind_status too_few(const struct delimited *d, const struct builder *b, int64_t line,
                                    int64_t n, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: line %lld has %lld cells, and there are %lld columns: is the file "
+                     "%s: line %lld has %lld cells, but there are %lld columns: is the file "
                      "truncated, or is something else than %s between its cells?",
                      d->path, (long long)line, (long long)n, (long long)b->n_columns,
                      delimiter_text(d));

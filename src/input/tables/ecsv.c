@@ -252,7 +252,7 @@ static enum srcfind_status read_header(struct delimited *d, struct header *heade
     if (header->n_maps == header->builder->n_columns)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: the header has %lld columns, and line %lld has %lld names: is the file "
+                     "%s: the header has %lld columns, but line %lld has %lld names: is the file "
                      "damaged?",
                      d->path, (long long)header->n_maps, (long long)(d->line - 1),
                      (long long)header->builder->n_columns);

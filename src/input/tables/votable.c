@@ -241,7 +241,7 @@ static void begin_row(struct votable *v) {
 
 static void end_row(struct votable *v) {
     if (v->n_cells < v->n_fields)
-        wrong(v, "row %lld has %lld cells, and there are %lld fields",
+        wrong(v, "row %lld has %lld cells, but there are %lld fields",
               (long long)v->best.n_rows + 1, (long long)v->n_cells, (long long)v->n_fields);
     else
         builder_end_row(&v->best);

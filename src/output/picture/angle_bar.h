@@ -26,10 +26,10 @@ double angle_bar_round(double most);
  * squares. There is no bar without sky coordinates (wcs is NULL), on a map that is too narrow for
  * its label, and where the corners are off the sky. Errors: memory. */
 enum srcfind_status angle_bar_make(struct angle_bar *bar, const struct marks *marks,
-                                   const struct beam_mark *beam, const struct canvas *canvas,
+                                   const struct beam_mark *beam, const struct canvas *v,
                                    struct wcs *wcs, struct error *error);
 
 /* Draws the bar and its label, black on white: the map may have any grey level there. */
-void angle_bar_draw(const struct angle_bar *bar, const struct canvas *canvas);
+void angle_bar_draw(const struct angle_bar *bar, const struct canvas *v);
 
 #endif

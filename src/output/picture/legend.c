@@ -14,7 +14,7 @@ static const struct {
 } shapes[] = {
     {MARK_FWHM, "twice the FWHM of sources"},
     {MARK_MOMENTS, "twice the FWHM of sources by moments"},
-    {MARK_BEAM, "twice the beam, where there is no shape"},
+    {MARK_BEAM, "twice the beam, for sources without a shape"},
     {MARK_PIXELS, "around the pixels of sources"},
 };
 
@@ -77,12 +77,33 @@ static double gap_of(const struct canvas *v) {
     return advance(v, "mi");
 }
 
-static double width_of(const struct legend *legend, const struct canvas *v) {
-    double width = advance(v, intro);
-    for (int i = 0; i < legend->n; i++)
-        width += (legend->items[i].colour ? SAMPLE + 4 : 0) + advance(v, legend->items[i].text) +
-                 (i > 0 ? gap_of(v) : 0);
-    return width;
+static double width_of(const struct legend_item *item, const struct canvas *v) {
+    return (item->colour ? SAMPLE + 4 : 0) + advance(v, item->text);
+}
+
+/* Whether an item does not fit into its line, which has other items from `left` to x. */
+static bool begins_line(const struct legend_item *item, const struct canvas *v, double left,
+                        double x, double room) {
+    return x > left && x + width_of(item, v) > left + room;
+}
+
+/* The number of lines in the font that is set. */
+static int count_lines(const struct legend *legend, const struct canvas *v, double room) {
+    double x = advance(v, intro);
+    int lines = 1;
+    for (int i = 0; i < legend->n; i++) {
+        if (begins_line(&legend->items[i], v, 0, x, room)) {
+            lines++;
+            x = 0;
+        }
+        x += width_of(&legend->items[i], v) + gap_of(v);
+    }
+    return lines;
+}
+
+int legend_lines(const struct legend *legend, const struct canvas *v, double room, int font) {
+    v->cairo->cairo_set_font_size(v->sheet, font);
+    return count_lines(legend, v, room);
 }
 
 /* Draws a text, and returns where it ends. */
@@ -110,19 +131,24 @@ static void draw_sample(const struct canvas *v, const struct legend_item *item, 
     c->cairo_set_dash(v->sheet, dashes, 0, 0);
 }
 
-void legend_draw(const struct legend *legend, const struct canvas *v, double x, double baseline,
-                 double room, int font) {
+void legend_draw(const struct legend *legend, const struct canvas *v,
+                 const struct legend_place *place) {
     if (legend->n == 0)
         return;
-    v->cairo->cairo_set_font_size(v->sheet, font);
-    for (int size = font - 1; width_of(legend, v) > room && size >= LEAST_FONT; size--)
-        v->cairo->cairo_set_font_size(v->sheet, size); /* widths do not scale with it */
-    x = draw_text(v, x, baseline, intro);
+    int lines = legend_lines(legend, v, place->room, place->font);
+    for (int size = place->font - 1; lines > place->lines && size >= LEAST_FONT; size--)
+        lines = legend_lines(legend, v, place->room, size); /* widths do not scale with it */
+    double baseline =
+        place->baseline - (lines < place->lines ? lines - 1 : place->lines - 1) * place->leading;
+    double x = draw_text(v, place->x, baseline, intro);
     for (int i = 0; i < legend->n; i++) {
         const struct legend_item *item = &legend->items[i];
-        x += i > 0 ? gap_of(v) : 0;
+        if (begins_line(item, v, place->x, x, place->room)) {
+            x = place->x;
+            baseline += place->leading;
+        }
         if (item->colour)
             draw_sample(v, item, x, baseline);
-        x = draw_text(v, x + (item->colour ? SAMPLE + 4 : 0), baseline, item->text);
+        x = draw_text(v, x + (item->colour ? SAMPLE + 4 : 0), baseline, item->text) + gap_of(v);
     }
 }

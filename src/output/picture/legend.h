@@ -1,4 +1,4 @@
-/* The line of a picture that says what its ellipses are, and which colour is what. */
+/* The lines of a picture that say what its ellipses are, and which colour is what. */
 #ifndef LEGEND_H
 #define LEGEND_H
 
@@ -24,9 +24,17 @@ struct legend {
  */
 void legend_make(struct legend *legend, unsigned kinds, const struct scales_option *scales);
 
-/* Draws the line from a point of the sheet on, in a font of at most this size that lets it fit into
- * the room (pixels). */
-void legend_draw(const struct legend *legend, const struct canvas *canvas, double x,
-                 double baseline, double room, int font);
+/* How many lines of this room (pixels) and in this font a legend needs. */
+int legend_lines(const struct legend *legend, const struct canvas *v, double room, int font);
+
+/* Draws the legend from a point of the sheet on, in at most `lines` lines, the last of which has
+ * this baseline; in a font of at most this size that lets it fit. `leading` is from one baseline to
+ * the next. */
+struct legend_place {
+    double x, baseline, leading, room;
+    int lines, font;
+};
+void legend_draw(const struct legend *legend, const struct canvas *v,
+                 const struct legend_place *place);
 
 #endif

@@ -321,36 +321,46 @@ static double title_baseline(const struct canvas *v, int line) {
     return v->top - GAP - FONT / 2.0 - line * 1.5 * FONT;
 }
 
-/* Writes what the ellipses show, in a smaller font if the sheet is narrow. */
-static void draw_legend(const struct sheet *s) {
-    const struct canvas *v = &s->canvas;
-    struct legend legend;
-    legend_make(&legend, s->kinds, &s->result->options.scales);
-    legend_draw(&legend, v, v->left, title_baseline(v, 0), s->width - v->left - GAP, FONT);
-    v->cairo->cairo_set_font_size(v->sheet, FONT);
-}
-
-static void draw_titles(const struct sheet *s) {
-    const struct canvas *v = &s->canvas;
-    const struct result *r = s->result;
-    char text[512], name[512], threshold[FORMAT_TEXT];
-    copy_utf8(r->image.path + path_directory(r->image.path), name, sizeof name);
-    draw_text(v, v->left, title_baseline(v, 2), name);
+/* Writes how many sources there are. */
+static void write_count(const struct result *r, char *text, size_t size) {
+    char threshold[FORMAT_TEXT];
     format_double(r->options.threshold, threshold);
-    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)r->sources.n,
+    int n = snprintf(text, size, "%lld source%s above %s rms", (long long)r->sources.n,
                      r->sources.n == 1 ? "" : "s", threshold);
     if (*r->options.at)
-        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)r->sources.n,
+        n = snprintf(text, size, "%lld position%s of a catalogue", (long long)r->sources.n,
                      r->sources.n == 1 ? "" : "s");
     else if (r->background.empty)
-        n = snprintf(text, sizeof text, "no source: there is no noise to measure");
+        n = snprintf(text, size, "no source: there is no noise to measure");
     if (r->sources.n_negative > 0)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
+        n += snprintf(text + n, size - (size_t)n, ", %lld of them negative",
                       (long long)r->sources.n_negative);
     if (r->sources.n > MOST_MARKS)
-        snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
-                 MOST_MARKS);
-    draw_text(v, v->left, title_baseline(v, 1), text);
+        snprintf(text + n, size - (size_t)n, "; the %d of highest SNR are marked", MOST_MARKS);
+}
+
+/* Writes the lines above the map: name, number of sources, and what the ellipses show. If that
+ * needs two lines, name and number share one where it has room for both; else its font is smaller.
+ */
+static void draw_titles(const struct sheet *s) {
+    const struct canvas *v = &s->canvas;
+    const double room = s->width - v->left - GAP, gap = 2 * FONT;
+    char name[512], count[512];
+    struct legend legend;
+    const char *path = s->result->image.path;
+    copy_utf8(path + path_directory(path), name, sizeof name);
+    write_count(s->result, count, sizeof count);
+    legend_make(&legend, s->kinds, &s->result->options.scales);
+    const double width = text_width(v, name) + gap;
+    const bool is_shared =
+        width + text_width(v, count) <= room && legend_lines(&legend, v, room, FONT) > 1;
+    const struct legend_place place = {v->left, title_baseline(v, 0), 1.5 * FONT,
+                                       room,    is_shared ? 2 : 1,    FONT};
+    legend_draw(&legend, v, &place);
+    v->cairo->cairo_set_font_size(v->sheet, FONT);
+    draw_text(v, v->left, title_baseline(v, 2), name);
+    draw_text(v, is_shared ? v->left + width : v->left, title_baseline(v, is_shared ? 2 : 1),
+              count);
 }
 
 /* --- the whole --- */
@@ -403,7 +413,6 @@ static enum srcfind_status draw(struct sheet *s, struct error *error) {
     draw_frame(v);
     draw_bar(s);
     draw_titles(s);
-    draw_legend(s);
     if (status == SRCFIND_OK && c->cairo_status(v->sheet) != CAIRO_STATUS_SUCCESS)
         status = error_set(error, SRCFIND_ERROR_OUTPUT, "the picture cannot be drawn: %s",
                            c->cairo_status_to_string(c->cairo_status(v->sheet)));

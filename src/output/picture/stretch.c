@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-static const double WHITE = -3, LEAST_BLACK = 10; /* rms */
+static const double WHITE = -3; /* rms */
+static const float LEAST_BLACK = 10;
 static const double SOFT = 3; /* rms: the stretch is linear well below, logarithmic well above */
 static const uint32_t BLANK = 0xd6e2f0;
 
@@ -14,11 +15,11 @@ struct stretch stretch_of_noise(const struct result *result) {
 }
 
 void stretch_to(struct stretch *s, const struct block_means *means) {
-    double highest = LEAST_BLACK;
+    float highest = LEAST_BLACK; /* no double: gcc 12 for AArch64 fails at a loop that has both */
     for (int64_t i = 0; i < means->width * means->height; i++)
-        highest = fmax(highest, (double)means->means[i]); /* fmax skips NaN */
+        highest = fmaxf(highest, means->means[i]); /* fmaxf skips NaN */
     s->low = asinh(WHITE / SOFT);
-    s->high = asinh(highest / SOFT);
+    s->high = asinh((double)highest / SOFT);
 }
 
 double stretch_value(const struct stretch *s, double level) {

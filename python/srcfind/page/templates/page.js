@@ -5,6 +5,7 @@
 const ROWS = 100; // in a page of a table
 const DIGITS = 4; // of numbers without an error in a table, unless all are wanted
 const DECIMALS = {hours: 2, degrees: 1, coordinate: 6}; // of positions without an error
+const SIGNS = {deg: "°", arcmin: "′", arcsec: "″"};
 const MINUS = "−", RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const NEAR = 14; // pixels on the screen from the pointer to a source
 const CUTOUT = 60; // pixels of the picture from a chosen source to the edge of its cutout
@@ -423,7 +424,7 @@ function cardValue(i, row, columns) {
     if (column.unit && !(column.kind === "hours" || column.kind === "degrees"))
         content.push(` ${column.unit}`);
     if (isPlace(column) && typeof row[column.error] === "number")
-        content.push(` ± ${rounded(row[column.error] / error.factor, 2)} ${error.unit}`);
+        content.push(` ± ${rounded(row[column.error] / error.factor, 2)}${SIGNS[error.unit] ?? " " + error.unit}`);
     return content;
 }
 
