@@ -156,7 +156,7 @@ def test_wrong_maps(name, image):
 
 
 def test_noise_of_no_image():
-    with pytest.raises(srcfind.OptionError, match="detect_rms_map: it is of the image of `detect"):
+    with pytest.raises(srcfind.OptionError, match="detect_rms_map: it is .* of `detect_on`"):
         srcfind.find(IMAGE, detect_rms_map=MAPS["detect_rms_map"])
 
 
