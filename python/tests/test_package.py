@@ -13,15 +13,22 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
 def test_files():
-    """The modules, the extension, the CUDA module and the libraries of a wheel, but no command but
-    srcfind-page, no header and no manual."""
+    """The modules, the extension, the CUDA module and the libraries of a wheel; the commands, and what
+    is in share/, but no header and no library of C."""
+    outside = set()
     for file in importlib.metadata.files("srcfind"):
-        if file.name == "srcfind-page":
-            continue
-        assert file.parts[0] in ("srcfind", "srcfind.libs") or file.parts[0].startswith(
+        if file.parts[0] not in ("srcfind", "srcfind.libs") and not file.parts[0].startswith(
             "srcfind-"
-        ), file
-    assert not srcfind.__file__.startswith(t.SOURCE_ROOT)
+        ):
+            outside.add(os.path.relpath(file.locate(), sys.prefix))
+    commands = ("srcfind", "srcfind-merge", "srcfind-page")
+    wanted = {"bin/" + name for name in commands}
+    wanted |= {"share/man/man1/%s.1" % name for name in commands}
+    wanted |= {"share/srcfind/srcfind.schema.json", "share/srcfind/columns/aegean"}
+    wanted |= {"share/doc/srcfind/LICENSE", "share/doc/srcfind/examples/lightcurve.py"}
+    assert wanted <= outside
+    assert all(name in wanted or name.startswith("share/") for name in outside), outside
+    assert not srcfind.__file__.startswith(t.SOURCE_ROOT + os.sep)
 
 
 def test_without_astropy():
@@ -50,6 +57,15 @@ def test_print_as_promised():
         text=True,
     )
     assert "J123031.24+122043.7" in result.stdout and result.stderr == ""
+
+
+def test_command():
+    """The command of the package, whatever PATH has; its exit status and its output are those of srcfind."""
+    arguments = [sys.executable, "-m", "srcfind", "-q", SAMPLE]
+    result = subprocess.run(arguments, env={"PATH": ""}, check=True, capture_output=True, text=True)
+    assert result.stdout.count("\n") == 1 + len(srcfind.find(SAMPLE))
+    wrong = subprocess.run([*arguments, "--no-such"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and wrong.stderr.startswith("srcfind: ")
 
 
 def test_examples():

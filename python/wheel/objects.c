@@ -19,7 +19,8 @@ __attribute__((constructor(101))) static void take_streams(void) {
     __wrap_stdout = __real_stdout;
 }
 
-/* In glibc since 2.36. expat salts its hashes with it. Where the kernel has nothing random, zeros. */
+/* In glibc since 2.36. expat salts its hashes with it. Where the kernel has nothing random, zeros.
+ */
 void __wrap_arc4random_buf(void *bytes, size_t size) {
     memset(bytes, 0, size);
     for (size_t got = 0; got < size;) {

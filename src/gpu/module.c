@@ -24,8 +24,8 @@ bool gpu_module_exists(void) {
 #endif
 }
 
-/* Looks in the run path of this library or program, then in the directory of the installation, which
- * has the module of the same build. */
+/* Looks in the run path of this library or program, then in the directory of the installation,
+ * which has the module of the same build. */
 static void *open_module(void) {
     const char *other = test_module_path();
     if (other)

@@ -4,8 +4,8 @@
 
 #include "gpu/gpu_backend.h"
 
-/* The way out if the module cannot be loaded: a build of some targets may leave it out. CUDA_PACKAGE
- * names the package that brings the module, where that is another one. */
+/* The way out if the module cannot be loaded: a build of some targets may leave it out.
+ * CUDA_PACKAGE names the package that brings the module, where that is another one. */
 #ifdef CUDA_PACKAGE
 #define GPU_MODULE_WAY_OUT "install " CUDA_PACKAGE " " SRCFIND_VERSION
 #else

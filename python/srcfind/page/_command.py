@@ -17,7 +17,7 @@ from srcfind.page._votable import is_votable
 if TYPE_CHECKING:
     from srcfind.page._reference import ReferenceOptions
 
-_PACKAGES = "srcfind-page needs Jinja2, astropy and Pillow: pip install '.[page]', or Debian's python3-jinja2, python3-astropy, python3-pil"
+_PACKAGES = "srcfind-page needs Jinja2, astropy and Pillow: pip install 'srcfind[page]', or Debian's python3-jinja2, python3-astropy, python3-pil"
 
 
 def _parser() -> argparse.ArgumentParser:

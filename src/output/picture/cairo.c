@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <threads.h>
 
-/* The wheel brings a cairo of its own, which a program that has cairo, too, must not take for its. */
+/* The wheel brings a cairo of its own, which a program that has cairo, too, must not take for its.
+ */
 #ifndef CAIRO_LIBRARY
 #define CAIRO_LIBRARY "libcairo.so.2"
 #endif
