@@ -137,7 +137,8 @@ class OptionLinks(SphinxPostTransform):
         if self.env.docname.startswith(("options-", "manual-")):
             return
         for literal in list(self.document.findall(nodes.literal)):
-            option = re.match(r"--?[a-z][a-z-]*", literal.astext())
+            # Of the short ones -s alone: pip and others have the same letters.
+            option = re.match(r"--[a-z][a-z-]*|-s\b", literal.astext())
             target = option and self.app.options_of_command.get(option[0])  # type: ignore[attr-defined]
             if target and not within_link(literal):
                 link = nodes.reference("", "", refuri=target, internal=True, classes=["option"])

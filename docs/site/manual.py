@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 FIRST, LAST = '.\\" The options: written by scripts/lists.\n', '.\\" End of the options.\n'
 OF_GROUP = "#define %s_OPTION(name, letter, argument, type, member, initial, values, help, group) (name, letter, argument, help, #group),"
-# enum group of src/cli/help.c
+# beside the name of a group: an option of -h
 DAILY = "DAILY"
 ACRONYMS = ("JSON",)
 
@@ -75,11 +75,8 @@ def without_options(source: str) -> tuple[str, str]:
     items, _, tail = rest.partition(LAST)
     if not tail:
         raise Wrong("man/srcfind.1: no list of options by scripts/lists")
-    lists_of_groups = re.findall(r"(?ms)^\.Ss [^\n]*\n\.Bl [^\n]*\n(.*?)^\.El\n(?=\.Ss |\Z)", items)
-    if lists_of_groups:
-        return head + tail, "".join(lists_of_groups)
-    start = head.rindex("\n.Bl ")
-    return head[: start + 1] + tail.split(".El\n", 1)[1], items
+    group = r"(?ms)^\.Ss [^\n]*\n\.Bl [^\n]*\n(.*?)^\.El\n(?=\.Ss |\Z)"
+    return head + tail, "".join(re.findall(group, items))
 
 
 def texts_of_options(items: str) -> dict[str, str]:
@@ -111,27 +108,13 @@ def lists(root: str) -> object:
     return module
 
 
-def titles_of_groups(root: str) -> dict[str, str]:
-    """The titles of the groups of options by their names, in the order of --help."""
-    for name, title in (
-        ("options/groups.inc", r"GROUP\((\w+), \"(.*?)\"\)"),
-        ("cli/help.c", r"\[(\w+)\] = \"(.*?)\""),
-    ):
-        path = os.path.join(root, "src", name)
-        if os.path.exists(path):
-            with open(path) as stream:
-                return dict(re.findall(title, stream.read()))
-    raise Wrong("src/options/groups.inc is missing: it has the groups of options")
-
-
 def groups(root: str) -> dict[str, list[Option]]:
     """The options of each group, in the order of --help."""
+    table_of = lists(root).read_table  # type: ignore[attr-defined]
     with open(os.path.join(root, "src", "options", "options.inc")) as stream:
         kinds = sorted(set(re.findall(r"^(\w+)_OPTION\(", stream.read(), re.MULTILINE)))
-    table = lists(root).read_table(  # type: ignore[attr-defined]
-        "options/options.inc", *[OF_GROUP % kind for kind in kinds]
-    )
-    titles = titles_of_groups(root)
+    table = table_of("options/options.inc", *[OF_GROUP % kind for kind in kinds])
+    titles = dict(table_of("options/groups.inc", "#define GROUP(name, title) (#name, title),"))
     found: dict[str, list[Option]] = {title: [] for title in titles.values()}
     for name, letter, argument, line, group in table:
         key = group.replace(" | " + DAILY, "")

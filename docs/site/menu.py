@@ -1,5 +1,4 @@
-"""The menu of the site: captions, and below each the pages, as (title, path in the tree). A pattern
-stands for all pages that it names."""
+"""The menu of the site: captions, and below each the pages, as (title, path in the tree)."""
 from __future__ import annotations
 
 FRONT = "README.md"
@@ -34,7 +33,7 @@ MENU = (
     (
         "From other programs",
         (
-            ("", "docs/coming-from*.md"),
+            ("Coming from ...", "docs/coming-from.md"),
             ("Pipelines", "docs/pipelines.md"),
             ("PyBDSF's options", "docs/bdsf-options.md"),
         ),

@@ -37,19 +37,13 @@ def title_of(text: str) -> str:
     return text.split("\n", 1)[0].lstrip("# ").strip()
 
 
-def menu_pages() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The captions of the menu, and the title and path of each page."""
-    found = []
-    for caption, entries in menu.MENU:
-        pages = []
-        for title, pattern in entries:
-            paths = [
-                os.path.relpath(path, ROOT)
-                for path in sorted(glob.glob(os.path.join(ROOT, pattern)))
-            ]
-            pages += [(title or title_of(read(path)), path) for path in paths]
-        found.append((caption, pages))
-    return found
+def menu_pages() -> list[str]:
+    """The paths of the pages in the menu."""
+    paths = [path for _, pages in menu.MENU for _, path in pages]
+    for path in paths:
+        if not os.path.isfile(os.path.join(ROOT, path)):
+            raise Wrong("docs/site/menu.py: there is no %s" % path)
+    return paths
 
 
 def name_of(path: str) -> str:
@@ -65,9 +59,7 @@ class Site:
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
-        self.menu = menu_pages()
-        paths = [menu.FRONT] + [path for _, pages in self.menu for _, path in pages]
-        self.names = {path: name_of(path) for path in paths}
+        self.names = {path: name_of(path) for path in [menu.FRONT] + menu_pages()}
         self.written: set[str] = set()
         self.manuals = manual.Manuals(ROOT)
         for path in glob.glob(os.path.join(ROOT, "docs", "*.md")):
@@ -142,7 +134,7 @@ class Site:
     def toctrees(self) -> str:
         return "".join(
             tree(caption, ["%s <%s>" % (title, self.names[path]) for title, path in pages])
-            for caption, pages in self.menu
+            for caption, pages in menu.MENU
         )
 
     def make(self) -> None:

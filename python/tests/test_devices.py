@@ -83,8 +83,10 @@ def test_catalogue(fake_cuda, image):
         found = srcfind.find(image, header=t.sky_header(), **options)
         assert len(found) > 5 and (found.run.backend, found.run.device) == ("cuda", "fake")
         assert_same(found, expected)
-        with pytest.raises(srcfind.DeviceError, match="search a copy"):
-            found.map("rms")
+        for draw in (lambda: found.map("rms"), found.picture):
+            with pytest.raises(srcfind.DeviceError, match="search a copy"):
+                draw()
+        assert "<img" not in found._repr_html_()
 
 
 def test_capsules(fake_cuda):

@@ -156,7 +156,7 @@ def test_wrong_maps(name, image):
 
 
 def test_noise_of_no_image():
-    with pytest.raises(srcfind.OptionError, match="detect_rms_map: it is of the image of `detect"):
+    with pytest.raises(srcfind.OptionError, match="detect_rms_map: it is .* of `detect_on`"):
         srcfind.find(IMAGE, detect_rms_map=MAPS["detect_rms_map"])
 
 
@@ -217,7 +217,7 @@ def test_finder_with_a_mask(temporary, image):
     """The file is written once, stays as long as something may need it, and is not named to the
     user."""
     finder = srcfind.Finder(mask=MASK, threshold=6)
-    assert repr(finder) == "Finder(mask=<array>, threshold=6)"
+    assert repr(finder) == "Finder(threshold=6, mask=<array>)"
     catalogues = [finder.find(each) for each in (IMAGE, image, IMAGE)]
     assert len(os.listdir(temporary)) == 1
     del finder

@@ -29,7 +29,8 @@ void help_list_formats(FILE *stream) {
             texts_append(meaning, sizeof meaning, "%s%s", *suffix, suffix[1] ? " " : ")");
         put_line(name, meaning, NAME_COLUMN + 6, stream);
     }
-    fputs("\n.gz behind the suffix of a table compresses it. More: srcfind --help=formats\n", stream);
+    fputs("\n.gz behind the suffix of a table compresses it. More: srcfind --help=formats\n",
+          stream);
 }
 
 void help_list_maps(FILE *stream) {

@@ -200,6 +200,7 @@ class Catalogues(t.Case):
                 "trim": None,
                 "mask-dilate": None,
                 "mask-fill": None,
+                "sort": None,
             },
         )
         image = catalogue["image"]

@@ -57,6 +57,16 @@ class Commands(t.Case):
             found = glob.glob(word, root_dir=self.directory.name) if "*" in word else []
             yield from sorted(found) if found else [word]
 
+    def test_table_of_readme(self):
+        """The rows that README.md shows are those that its command prints."""
+        with open(os.path.join(t.SOURCE_ROOT, "README.md")) as stream:
+            shown = re.search(r"`srcfind (.*?)` prints.*?\n\n((?:    .*\n)+)", stream.read())
+        result = t.run(*shown[1].split(), "-q", cwd=self.directory.name)
+        lines = shown[2].splitlines()
+        self.assertEqual(len(lines), 5)
+        printed = result.stdout.splitlines()[: len(lines)]
+        self.assertEqual([line.rstrip() for line in printed], [line[4:] for line in lines])
+
     def test_commands(self):
         n_commands = 0
         for page in PAGES:

@@ -659,7 +659,7 @@ class Completeness(t.Case):
                 )
                 self.assertEqual(
                     any(
-                        "less than one: the table of --completeness means nothing" in note
+                        "and the table of --completeness means nothing" in note
                         for note in found["notes"]
                     ),
                     is_noted,

@@ -7,6 +7,7 @@ import re
 import srcfind_test as t
 
 LONGEST = 130
+README_BYTES = 6500
 FOLDERS = ("tests", "tests/*", "python/tests")
 NO_TESTS = ("README.md", "RECORD.md", "meson.build")
 # The row of the test in a file, by the file's path below tests/: a suite, or none.
@@ -61,11 +62,12 @@ def row_of(path):
 @t.unittest.skipIf(t.SANITIZED, "nothing of a build is run")
 class Documents(t.unittest.TestCase):
     def test_lines(self):
-        """Only tables and code are wider."""
+        """Only tables and code are wider, and no merge is half done."""
         names = relative("*.md") + relative("*/*.md") + relative("*/*/*.md")
         self.assertIn("docs/noise.md", names)
         for name in names:
             for number, line in enumerate(lines_of(name), 1):
+                self.assertNotRegex(line, "^(<{7}|>{7}) ", "%s:%d" % (name, number))
                 if not line.startswith(("|", "    ")):
                     self.assertLessEqual(len(line), LONGEST, "%s:%d" % (name, number))
 
@@ -85,8 +87,9 @@ class Documents(t.unittest.TestCase):
         self.assertGreater(n_links, 100)
 
     def test_readme(self):
-        """Its figures beside other programs are those of BENCHMARKS.md."""
+        """It is short, and its figures beside other programs are those of BENCHMARKS.md."""
         text = "\n".join(lines_of("README.md"))
+        self.assertLessEqual(len(text.encode()), README_BYTES)
         table = text.split("## How it compares")[1].split("\n\n")[1].split("\n")[2:]
         measured = "\n".join(lines_of("BENCHMARKS.md"))
         for row in table:

@@ -389,6 +389,32 @@ class Picture(t.Case):
                 self.check_round(lower, x)
                 self.check_round(left, y)
 
+    def test_labels_do_not_overlap(self):
+        """Long labels at the left end before the name of their axis; those below a low map end
+        before the bar, and the name below a narrow one before the unit."""
+        for n, (shape, cdelt) in enumerate(
+            (((200, 310), 1e-9), ((20, 900), 1e-6), ((700, 20), 1e-3))
+        ):
+            image = t.noise(*shape, n_sources=0)
+            path = self.write(
+                "image%d.fits" % n,
+                image,
+                t.sky_header(CDELT1=-cdelt, CDELT2=cdelt, BUNIT="Jy/beam"),
+            )
+            pixels, _ = self.picture(path, "-n", "9")
+            scale, bottom = self.map_place(image, pixels)
+            right = LEFT + int(scale * shape[1])
+            dark = (pixels < 128).all(axis=2)
+            # the name of the left axis, white columns, labels, and the ticks
+            columns, _ = ndimage.label(dark[TOP - 8 : bottom, : LEFT - 8].any(axis=0))
+            ends = [np.flatnonzero(columns == i) for i in (1, 2)]
+            self.assertTrue(ends[0][-1] < 20 and ends[1][0] - ends[0][-1] > 3, columns)
+            if shape[0] == 20:  # below the map, left of the bar
+                self.assertFalse(dark[bottom + 2 : bottom + 40, right + 17 : right + 19].any())
+            if shape[1] == 20:  # the name of the lower axis, left of the unit
+                self.assertFalse(dark[bottom + 42 : bottom + 56, right + 17 : right + 19].any())
+                self.assertTrue(dark[bottom + 42 : bottom + 56, : right + 17].any())
+
     def test_pixel_ticks(self):
         pixels, _ = self.picture(self.write("image.fits", t.noise(200, 310)))
         x, y = self.ticks(pixels, (200, 310))

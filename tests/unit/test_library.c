@@ -1118,7 +1118,7 @@ static void pictures_of_pixels(void **state) {
     }
     assert_int_equal(srcfind_catalogue_save_picture(finder, c, NULL, 0, path),
                      SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_message(finder), "needed again"));
+    assert_non_null(strstr(srcfind_message(finder), "give these pixels again"));
     write_image(path);
     assert_int_equal(srcfind_catalogue_save_picture(finder, c, &pixels, 0, path),
                      SRCFIND_ERROR_OPTIONS);

@@ -219,21 +219,38 @@ static bool take(struct taken *taken, double at, double size) {
     return true;
 }
 
-/* Ticks below the map. */
+/* Ticks below the map. Labels do not reach the bar, where that is higher than the map, and the name
+ * of the axis not the unit below the bar. */
 static void draw_lower(const struct sheet *s, const struct ticks *ticks) {
     const struct canvas *v = &s->canvas;
-    const double bottom = v->top + v->height;
+    const double bottom = v->top + v->height, beside_bar = bar_left(v) - GAP;
+    const double most = bar_height(v) > v->height ? beside_bar : s->width;
     struct taken taken = nothing_taken;
     char name[2 * SRCFIND_TEXT];
     for (int i = 0; i < ticks->n; i++) {
         const char *label = ticks->ticks[i].label;
         const double x = canvas_x(v, ticks->ticks[i].at), width = text_width(v, label);
         draw_line(v, x, bottom, x, bottom + TICK);
-        if (take(&taken, x, width + FONT))
+        if (x + width / 2 <= most && take(&taken, x, width + FONT))
             draw_text(v, x - width / 2, bottom + TICK + GAP + FONT, label);
     }
     name_axis(&s->result->image, ticks, "X", name, sizeof name);
-    draw_text(v, v->left + (v->width - text_width(v, name)) / 2, bottom + BOTTOM - GAP, name);
+    const double width = text_width(v, name);
+    draw_text(v, fmin(v->left + (v->width - width) / 2, beside_bar - width), bottom + BOTTOM - GAP,
+              name);
+}
+
+/* Sets the largest font in which all labels fit between the name of the left axis and the map. */
+static void fit_left_labels(const struct canvas *v, const struct ticks *ticks) {
+    enum { LEAST_FONT = 6, ROOM = LEFT - TICK - 3 * GAP - FONT };
+    for (int size = FONT; size >= LEAST_FONT; size--) {
+        double widest = 0;
+        v->cairo->cairo_set_font_size(v->sheet, size);
+        for (int i = 0; i < ticks->n; i++)
+            widest = fmax(widest, text_width(v, ticks->ticks[i].label));
+        if (widest <= ROOM)
+            return;
+    }
 }
 
 /* Ticks at the left of the map. */
@@ -241,6 +258,7 @@ static void draw_left(const struct sheet *s, const struct ticks *ticks) {
     const struct canvas *v = &s->canvas;
     struct taken taken = nothing_taken;
     char name[2 * SRCFIND_TEXT];
+    fit_left_labels(v, ticks);
     for (int i = 0; i < ticks->n; i++) {
         const char *label = ticks->ticks[i].label;
         const double y = canvas_y(v, ticks->ticks[i].at);
@@ -248,6 +266,7 @@ static void draw_left(const struct sheet *s, const struct ticks *ticks) {
         if (take(&taken, y, FONT))
             draw_text(v, v->left - TICK - GAP - text_width(v, label), y + FONT / 3.0, label);
     }
+    v->cairo->cairo_set_font_size(v->sheet, FONT);
     name_axis(&s->result->image, ticks, "Y", name, sizeof name);
     v->cairo->cairo_save(v->sheet);
     v->cairo->cairo_translate(v->sheet, FONT + GAP, v->top + (v->height + text_width(v, name)) / 2);
