@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import threading
 import warnings
 import xml.etree.ElementTree
@@ -19,6 +20,7 @@ from astropy import units
 from astropy.io import fits
 from astropy.table import QTable
 from srcfind._calls import in_python, lib
+from srcfind._near import _OF_OTHERS
 
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 OTHERS = {"negative": True, "rms_box": (40, 13), "island": 3, "blank": 0}
@@ -332,6 +334,15 @@ def test_near_names():
     for name, meant in (("nsigma", "threshold"), ("Local", "local"), ("thresh_isl", "island")):
         with pytest.raises(TypeError, match=f"no option {name}: did you mean {meant}[?]$"):
             srcfind.find(SAMPLE, **{name: 4})
+
+
+def test_near_names_are_those_of_the_command():
+    """Where both know a name of another program."""
+    with open(os.path.join(t.SOURCE_ROOT, "src", "cli", "near_options.c")) as stream:
+        of_command = dict(re.findall(r'\{"([^"]+)", "([^"]+)"\}', stream.read().replace("-", "_")))
+    both = set(of_command) & set(_OF_OTHERS)
+    assert len(both) > 20 and all(of_command[name] == _OF_OTHERS[name] for name in both)
+    assert set(_OF_OTHERS.values()) <= set(srcfind.options())
 
 
 def test_flags():
