@@ -127,7 +127,9 @@ class TemporaryFiles:
                 message = _SIZES.sub(r"the shape (\2, \1), where the image has (\4, \3)", message)
             message = message.replace(path, name)
         for path, name in self._given.items():
-            message = re.sub(rf"(^|: )(?={re.escape(path)}: )", rf"\g<1>{name}: ", message, count=1)
+            message = re.sub(
+                rf"(^|: )(?<!{name}: )(?={re.escape(path)}: )", rf"\g<1>{name}: ", message, count=1
+            )
         return message
 
 

@@ -164,7 +164,9 @@ def test_no_pixels(shape):
         NDData(np.zeros(shape)),
     ):
         if np.shape(array) == shape:  # a list may have lost an axis
-            with pytest.raises(ValueError, match=re.escape(f"this array, of the shape {shape}, has none")):
+            with pytest.raises(
+                ValueError, match=re.escape(f"this array, of the shape {shape}, has none")
+            ):
                 srcfind.find(array)
 
 
