@@ -58,6 +58,22 @@ class Site(t.unittest.TestCase):
         self.assertIn("](pictures/noise.png)", self.text("pages/noise.md"))
 
     @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
+    def test_manuals_of_other_commands(self):
+        """They have their own name, a line for each form of the command, and all their sections."""
+        self.stage(t.SOURCE_ROOT)
+        for name, forms in (("srcfind-page", 2), ("srcfind-merge", 1)):
+            page = self.text("pages/manual-%s.md" % name)
+            self.assertNotIn('<code class="Nm">srcfind</code>', page)
+            self.assertEqual(page.count('<td><code class="Nm">%s</code></td>' % name), forms)
+            with open(os.path.join(t.SOURCE_ROOT, "man", name + ".1")) as stream:
+                headings = re.findall(r"(?m)^\.S[hs] (.*)$", stream.read())
+            shown = re.findall(r"(?m)^###? (.*)$", page)
+            self.assertEqual([text.lower() for text in shown], [text.lower() for text in headings])
+        page = self.text("pages/manual-srcfind-page.md")
+        self.assertIn("\n### Catalogues\n", page)
+        self.assertIn("The page of a report", page)
+
+    @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_links_of_pages(self):
         """A page that is not in the menu, or that has a link to nothing, is an error."""
         root = self.path("tree")
