@@ -40,7 +40,7 @@ class Site(t.unittest.TestCase):
     @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_pages(self):
         """Each option has a heading on one page, and links to it in the words of others; links between
-        pages lead to those of the site."""
+        pages lead to those of the site, and links to other files to copies of these."""
         self.stage(t.SOURCE_ROOT)
         names = [name for name in os.listdir(self.path("pages")) if name.startswith("options-")]
         headings = re.findall(
@@ -56,6 +56,9 @@ class Site(t.unittest.TestCase):
         self.assertIn("(noise.md)", self.text("pages/index.md"))
         self.assertIn("(architecture.md)", self.text("pages/extended.md"))
         self.assertIn("](pictures/noise.png)", self.text("pages/noise.md"))
+        for name in ("parkes.fits", "parkes.sumss.ecsv", "tutorial.py", "picture.py"):
+            self.assertIn("](files/%s)" % name, self.text("pages/tutorial.md"))
+            self.assertTrue(os.path.getsize(self.path("pages/files/" + name)))
 
     @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_manuals_of_other_commands(self):
