@@ -96,6 +96,11 @@ class Documents(t.unittest.TestCase):
             for figure in re.findall(r"\d+\.\d+|\d{2,}", row.split("|", 2)[2]):
                 self.assertRegex(measured, r"(?<![\d.])%s(?![\d.]*\d)" % re.escape(figure), row)
 
+    def test_installed(self):
+        """All pages are installed."""
+        installed = re.findall(r"'(\S+\.md)'", "\n".join(lines_of("docs/meson.build")))
+        self.assertEqual(["docs/" + name for name in installed], relative("docs/*.md"))
+
     def test_flags(self):
         """docs/columns.md has each flag of srcfind.h, and the sum of its example is right."""
         flags = re.findall(r"SRCFIND_FLAG_\w+ = (\d+)", "\n".join(lines_of("src/srcfind.h")))
