@@ -22,6 +22,7 @@ inputs:
     default: fits
     doc: the suffix of the catalogue
   threads: {type: int, default: 1, doc: CPU cores}
+  survey: {type: boolean?, inputBinding: {prefix: --survey}, doc: "local noise, islands down to 3 rms, and fits"}
   threshold: {type: float?, inputBinding: {prefix: --threshold}, doc: a source has a pixel above N rms (5)}
   island: {type: float?, inputBinding: {prefix: --island}, doc: islands extend down to N rms (as threshold)}
   local: {type: boolean?, inputBinding: {prefix: --local}, doc: measure background and rms from place to place}

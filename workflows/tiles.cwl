@@ -17,6 +17,7 @@ inputs:
     default: fits
     doc: the suffix of the merged catalogue
   threads: {type: int, default: 1, doc: CPU cores for each tile}
+  survey: {type: boolean?, doc: "local noise, islands down to 3 rms, and fits"}
   threshold: {type: float?, doc: a source has a pixel above N rms (5)}
   island: {type: float?, doc: islands extend down to N rms (as threshold)}
   local: {type: boolean?, doc: measure background and rms from place to place}
@@ -36,6 +37,7 @@ steps:
       image: tiles
       name: {valueFrom: $(inputs.image.nameroot).cat}
       threads: threads
+      survey: survey
       threshold: threshold
       island: island
       local: local

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST_PIXELS = 2**25
 _NOTEBOOK_SIZE = 800  # pixels of the longer side of the map
 
-_PACKAGES = "a page needs Jinja2, astropy and Pillow: pip install jinja2 astropy pillow"
+_PACKAGES = "a page needs Jinja2, astropy and Pillow: pip install 'srcfind[page]'"
 
 
 class Picture(bytes):
@@ -24,6 +24,9 @@ class Picture(bytes):
     def __repr__(self) -> str:
         width, height = (int.from_bytes(self[i : i + 4], "big") for i in (16, 20))
         return f"<srcfind.Picture of {width} x {height} pixels>"
+
+    def __str__(self) -> str:  # that of bytes is the whole file
+        return repr(self)
 
     def _repr_png_(self) -> bytes:
         return bytes(self)

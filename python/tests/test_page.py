@@ -739,7 +739,7 @@ def test_merged_with_its_table(tmp_path, capsys):
     page = page_of(merged)
     table = json.loads((tmp_path / "m.completeness.json").read_text())["completeness_bins"]
     assert (
-        "%d sources with shapes that are known and fluxes in these ranges were added"
+        "%d artificial sources with fluxes in these ranges were injected"
         % sum(row["Injected"] for row in table)
         in page
     )
@@ -760,7 +760,7 @@ def test_merged_with_its_table(tmp_path, capsys):
     page = page_of(merged)
     assert (
         "to m.completeness.json, which is not there, or is of another search" in page
-        and "sources with shapes that are known" not in page
+        and "artificial sources" not in page
     )
     assert (
         main([str(tmp_path / "m.completeness.json")]) == 1

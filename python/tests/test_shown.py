@@ -103,6 +103,7 @@ def test_what_is_shown():
     picture = srcfind.find(SAMPLE).picture()
     assert isinstance(picture, bytes) and picture._repr_png_() == bytes(picture)
     assert repr(picture) == "<srcfind.Picture of %d x %d pixels>" % size_of(picture)
+    assert str(picture) == repr(picture)
 
 
 def test_no_picture(path, monkeypatch):
@@ -208,4 +209,4 @@ except ModuleNotFoundError as error:
         capture_output=True,
         text=True,
     )
-    assert "pip install jinja2 astropy pillow jinja2\n" in result.stdout, result.stderr
+    assert "pip install 'srcfind[page]' jinja2\n" in result.stdout, result.stderr

@@ -17,11 +17,20 @@ static const char *const packages[] = {
     "../srcfind-" VERSION ".dist-info",
 };
 
+/* Writes the name of a folder as a pattern that stands for this folder alone, also for [a]. */
+static void quote(const char *folder, char pattern[2 * PATH_MAX]) {
+    for (; *folder; *pattern++ = *folder++)
+        if (strchr("*?[\\", *folder))
+            *pattern++ = '\\';
+    *pattern = '\0';
+}
+
 /* Goes on as the program of a package that the pattern names; returns if there is none. */
 static void run(const char *folder, const char *pattern, const char *name, char **argv) {
-    char path[2 * PATH_MAX];
+    char quoted[2 * PATH_MAX], path[3 * PATH_MAX];
     glob_t found;
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, pattern);
+    quote(folder, quoted);
+    const int length = snprintf(path, sizeof path, "%s/%s", quoted, pattern);
     if (length >= (int)sizeof path || glob(path, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)

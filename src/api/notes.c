@@ -19,10 +19,12 @@
 #include "api/unmeasured.h"
 #include "common/plural.h"
 #include "common/text_stream.h"
+#include "common/texts.h"
 #include "input/units.h"
 
 /* Limits: pixels, noise or sources above them look wrong, and a beam below its limit. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
+static const double LEAST_BOX = 5;         /* beams */
 static const double LEAST_LEFT = 0.1;      /* of the pixels, with a mask */
 static const double MOST_RANGE = 2;        /* of the background, in rms */
 static const double MOST_UNMEASURED = 0.1; /* of what is measured */
@@ -125,6 +127,23 @@ static void note_model(FILE *stream, const struct result *r) {
              n_sums == 1 ? "has" : "have");
 }
 
+/* Notes how many entries of the list have no row. */
+static void note_entries(FILE *stream, const struct result *r) {
+    const int64_t outside = r->sources.left_out.outside, nowhere = r->sources.left_out.nowhere;
+    const int64_t n = outside + nowhere + r->sources.n;
+    char words[128] = "";
+    if (outside + nowhere == 0)
+        return;
+    if (outside > 0)
+        snprintf(words, sizeof words, "%lld %s outside of the image%s", (long long)outside,
+                 outside == 1 ? "is" : "are", nowhere > 0 ? " and " : "");
+    if (nowhere > 0)
+        texts_append(words, sizeof words, "%lld %s no position", (long long)nowhere,
+                     nowhere == 1 ? "has" : "have");
+    note(stream, "of %lld entr%s %s: --at-all adds %s", (long long)n, n == 1 ? "y" : "ies", words,
+         outside + nowhere == 1 ? "its row" : "their rows");
+}
+
 static void note_unit(FILE *stream, const struct srcfind_image *image) {
     if (units_is_ambiguous(image->unit))
         note(stream,
@@ -146,7 +165,8 @@ static const char *cure_of(const struct srcfind_image *image) {
     static const char *const beams[] = {"Jy/beam", "Jy/beam.km/s", NULL};
     static const char *const areas[] = {"Jy/sr", "Jy/deg2", "Jy/sr.km/s", "Jy/deg2.km/s", NULL};
     if (!*image->unit)
-        return "there is no BUNIT; write it, such as Jy/beam";
+        return *image->beam_source ? "there is no BUNIT; write it, such as Jy/beam"
+                                   : "there is no BUNIT; write it, such as Jy/beam, and add --beam";
     if (is_one_of(image->unit, beams) && image->beam_row_is_missing)
         return "the BEAMS table has no usable row of this plane; --beam gives the beam";
     if (is_one_of(image->unit, beams) && !*image->beam_source)
@@ -156,11 +176,11 @@ static const char *cure_of(const struct srcfind_image *image) {
     return "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
 }
 
-/* Notes that fluxes are not in Jy. An image with neither unit nor beam gets no such note. */
+/* Notes that fluxes are not in Jy. An image with neither unit, beam nor sky gets no such note. */
 static void note_flux_unit(FILE *stream, const struct result *r) {
     const struct srcfind_image *image = &r->image;
     const char *unit = *image->unit ? image->flux_unit : "the unit of the pixels";
-    if (r->sources.n == 0 || (!*image->unit && !*image->beam_source) ||
+    if (r->sources.n == 0 || (!*image->unit && !*image->beam_source && !*image->lon_name) ||
         units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
         strcmp(image->flux_unit, "Jy km/s") == 0)
         return;
@@ -226,7 +246,10 @@ static void note_mask(FILE *stream, const struct result *r) {
 /* Notes regions that leave nothing of the image to be searched. */
 static void note_regions(FILE *stream, const struct result *r) {
     if (r->unsearched && r->unsearched->n_added == r->background.n_pixels)
-        note(stream, "no pixel is in the regions of %s: nothing is searched", r->options.mask);
+        note(stream,
+             "no pixel is in the regions of %s: nothing is searched; numbers without a frame, "
+             "such as fk5, are pixels",
+             r->options.mask);
 }
 
 /* Notes masks and maps with other sky coordinates than the image: they may be of another image. */
@@ -277,6 +300,17 @@ static void note_one_noise(FILE *stream, const struct result *r) {
              r->background.rms, unit, q->rms_p90);
 }
 
+/* Notes boxes of --rms-box that are so small that sources fill them. */
+static void note_small_boxes(FILE *stream, const struct result *r) {
+    const double pixel = sqrt(r->image.pixel_area), box = (double)r->options.noise.rms_box.size;
+    const double beams = box * pixel / r->image.beam.major;
+    if (box > 0 && beams < LEAST_BOX)
+        note(stream,
+             "boxes of --rms-box are %.2g beams wide: sources fill them, raise the noise around "
+             "themselves, and are missed: take %g beams or more",
+             beams, LEAST_BOX);
+}
+
 /* Notes that local noise may treat wide emission as background. */
 static void note_background(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
@@ -297,6 +331,16 @@ static void note_left_out(FILE *stream, const struct result *r) {
              r->quality.widest_left_out);
 }
 
+/* Whether the widest scale is wider than the default ones, and has no row: a wider one would not
+ * find more, either. */
+static bool is_wide_scale_empty(const struct result *r) {
+    const double widest = r->options.scales.fwhm[r->options.scales.n - 1];
+    for (int64_t i = 0; i < r->sources.n; i++)
+        if (r->sources.rows[i].scale == widest)
+            return false;
+    return widest > 8;
+}
+
 /* Notes emission that scales have left in the background. */
 static void note_unmeasured(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
@@ -304,16 +348,23 @@ static void note_unmeasured(FILE *stream, const struct result *r) {
         return;
     const double share = q->unmeasured / (q->unmeasured + q->measured);
     const double next = unmeasured_next_scale(r);
-    if (isinf(next))
+    char scales[OPTIONS_TEXT];
+    options_get(&r->options, "scales", scales);
+    if (!isinf(next) && is_wide_scale_empty(r))
+        note(stream,
+             "some %.0f%% of the emission is in the background, not in the catalogue: scales up to "
+             "%g beams do not find it; --save background shows the emission",
+             100 * share, r->options.scales.fwhm[r->options.scales.n - 1]);
+    else if (isinf(next))
         note(stream,
              "some %.0f%% of the emission is in the background, not in the catalogue: no wider "
              "scale fits into the image; --save background shows the emission",
              100 * share);
     else
         note(stream,
-             "some %.0f%% of the emission is in the background, not in the catalogue: a scale of "
-             "%g beams may find it (--scales); --save background shows the emission",
-             100 * share, next);
+             "some %.0f%% of the emission is in the background, not in the catalogue: "
+             "--scales=%s,%g may find it; --save background shows the emission",
+             100 * share, scales, next);
 }
 
 /* Notes scales with one noise for the image. Wide sources are then found in the image itself; the
@@ -404,7 +455,9 @@ static void note_narrow(FILE *stream, const struct result *r) {
 
 static void note_residual(FILE *stream, const struct result *r) {
     if (has_sources(r) && r->quality.high_residual > MOST_RESIDUAL)
-        note(stream, "%lld of %lld fits are poor (residual above 2 rms): try %sa lower --contrast",
+        note(stream,
+             "%lld of %lld fits are poor (Resid_Isl_rms above 2 Isl_rms): %sa lower --contrast may "
+             "describe them better; Isl_Total_flux is the flux of the pixels of their islands",
              count_of(r->quality.high_residual, r), (long long)r->sources.n,
              r->options.island > 3 ? "a lower --island or " : "");
 }
@@ -467,6 +520,22 @@ static bool is_other_area(double area, double other) {
     return fabs(area / other - 1) > MOST_OTHER_AREA;
 }
 
+enum { AREAS_TEXT = 128 };
+
+/* Writes the area of points in the middle of the image and at its edges; one number if they are the
+ * same. */
+static const char *areas_of_points(const struct srcfind_quality *q, char text[AREAS_TEXT]) {
+    char middle[32], edges[32];
+    snprintf(middle, sizeof middle, "%.2f", q->psf_middle);
+    snprintf(edges, sizeof edges, "%.2f", q->psf_edges);
+    if (strcmp(middle, edges) == 0)
+        snprintf(text, AREAS_TEXT, "%s beams in area", middle);
+    else
+        snprintf(text, AREAS_TEXT,
+                 "%s beams in area in the middle of the image and %s at its edges", middle, edges);
+    return text;
+}
+
 /* Notes that the points of a file are not those of the image, or are not everywhere. */
 static void note_psf_file(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
@@ -474,21 +543,22 @@ static void note_psf_file(FILE *stream, const struct result *r) {
     const struct tensor moments =
         psf_at(psf, (double)r->image.width / 2, (double)r->image.height / 2);
     const double middle = psf_area(psf, &moments), edges = psf_area_at_edges(psf);
+    char areas[AREAS_TEXT];
     if (psf->missing > MOST_MISSING)
         note(stream, "--psf %s has no ellipse in %.0f%% of the image: the beam is used there",
              r->options.psf, 100 * psf->missing);
     if (q->psf_points >= LEAST_SOURCES &&
         (is_other_area(q->psf_middle, middle) || is_other_area(q->psf_edges, edges)))
         note(stream,
-             "points are %.2f beams in area in the middle of the image and %.2f at its edges, as "
-             "%lld isolated bright sources show, but %.2f and %.2f in --psf %s: is it of this "
-             "image?",
-             q->psf_middle, q->psf_edges, (long long)q->psf_points, middle, edges, r->options.psf);
+             "points are %s, as %lld isolated bright sources show, but %.2f and %.2f in --psf %s: "
+             "is it of this image?",
+             areas_of_points(q, areas), (long long)q->psf_points, middle, edges, r->options.psf);
 }
 
 /* Notes points that have another shape than the beam, and which shape is taken. */
 static void note_psf(FILE *stream, const struct result *r) {
     const struct srcfind_quality *q = &r->quality;
+    char areas[AREAS_TEXT];
     const bool is_measured = options_measure_psf(&r->options);
     const bool is_other = is_other_area(q->psf_middle, 1) || is_other_area(q->psf_edges, 1);
     if (r->psf.n_x > 0 && !is_measured)
@@ -497,10 +567,8 @@ static void note_psf(FILE *stream, const struct result *r) {
         note(stream, "--psf measured: there are too few isolated bright sources, so points have "
                      "the beam's shape");
     else if (is_measured || (q->psf_points >= LEAST_SOURCES && is_other))
-        note(stream,
-             "points are %.2f beams in area in the middle of the image and %.2f at its edges, as "
-             "%lld isolated bright sources show%s",
-             q->psf_middle, q->psf_edges, (long long)q->psf_points,
+        note(stream, "points are %s, as %lld isolated bright sources show%s",
+             areas_of_points(q, areas), (long long)q->psf_points,
              is_measured ? "" : ": --psf measured uses this shape for points");
 }
 
@@ -551,6 +619,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_sky(stream, &r->image);
     note_distortion(stream, &r->image);
     note_positions(stream, r);
+    note_entries(stream, r);
     note_model(stream, r);
     note_unit(stream, &r->image);
     note_flux_unit(stream, r);
@@ -562,6 +631,7 @@ static void write_notes(FILE *stream, const struct result *r, const struct user_
     note_user_maps(stream, maps);
     note_no_local_noise(stream, r);
     note_one_noise(stream, r);
+    note_small_boxes(stream, r);
     note_background(stream, r);
     note_left_out(stream, r);
     note_fragments(stream, r);

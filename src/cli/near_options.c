@@ -18,6 +18,7 @@ static const struct {
     {"rmsmean-map-filename-det", "detect-rms-map"},
     {"detection-image", "detect-on"},
     {"group-tol", "group"},
+    {"adaptive-rms-box", "local"},
     {"trim-box", "trim"},
     {"collapse-mode", "plane"},
     {"atrous-do", "scales"},

@@ -45,6 +45,8 @@ static void write_shape(const struct result *result, FILE *stream) {
     else
         for (int i = 2; cube && i < image->n_axes; i++)
             fprintf(stream, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
+    for (int i = 2; cube && i < image->n_axes; i++)
+        fprintf(stream, "%s%lld", i == 2 ? " of " : ",", (long long)image->axes[i]);
 }
 
 static void write_beam(const struct srcfind_image *image, FILE *stream) {
@@ -122,23 +124,6 @@ static void write_run(const struct srcfind_run *run, double seconds, FILE *strea
                 run->threads, plural(run->threads));
 }
 
-/* Writes how many entries of the list have no row. */
-static void write_left_out(const struct srcfind_catalogue *c, FILE *stream) {
-    const int64_t outside = c->table.of->sources.left_out.outside,
-                  nowhere = c->table.of->sources.left_out.nowhere;
-    if (outside + nowhere == 0)
-        return;
-    const int64_t n = outside + nowhere + c->table.of->sources.n;
-    fprintf(stream, " (of %lld entr%s", (long long)n, n == 1 ? "y" : "ies");
-    if (outside > 0)
-        fprintf(stream, " %lld %s outside of the image", (long long)outside,
-                outside == 1 ? "is" : "are");
-    if (nowhere > 0)
-        fprintf(stream, "%s %lld %s no position", outside > 0 ? " and" : "", (long long)nowhere,
-                nowhere == 1 ? "has" : "have");
-    fprintf(stream, ": --at-all adds %s)", outside + nowhere == 1 ? "its row" : "their rows");
-}
-
 /* Writes how many entries of the list have a row without a flux. */
 static void write_empty(const struct srcfind_catalogue *c, FILE *stream) {
     int64_t n = 0;
@@ -165,7 +150,6 @@ static void write_size(const struct messages *messages, const struct srcfind_cat
                 (long long)srcfind_catalogue_negatives(c));
     if (*c->table.of->options.at) {
         write_found(c, messages->stream);
-        write_left_out(c, messages->stream);
         write_empty(c, messages->stream);
     }
 }

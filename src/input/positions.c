@@ -135,6 +135,16 @@ static const char *list_names(const struct table_file *table, char *text, size_t
     return text;
 }
 
+/* Whether the first line of a text has positions, where names of columns belong. */
+static bool names_are_numbers(const struct table_file *table) {
+    for (int i = 0; i < table->n_columns; i++) {
+        const char *name = table->columns[i].name;
+        if (parse_number(name, strlen(name)).kind == NUMBER_NONE)
+            return false;
+    }
+    return table->n_columns > 0;
+}
+
 /* Sets an error that names the missing columns and, for a file with several tables, the tables. */
 static enum srcfind_status no_columns(const char *path, const struct table_file *table,
                                       const char *lon, const char *lat, struct error *error) {
@@ -150,8 +160,9 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
                          names);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: there are no columns %s and %s (degrees), nor Xposn and Yposn (pixels, "
-                     "from 0)%s: rename those of the positions; %s: %s",
+                     "from 0)%s: rename those of the positions%s; %s: %s",
                      path, lon, lat, of_tables,
+                     names_are_numbers(table) ? ", in a first line of names, as RA,DEC" : "",
                      table->may_have_others ? "the first one has" : "there are", names);
 }
 

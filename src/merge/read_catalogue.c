@@ -293,7 +293,7 @@ static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, stru
     return SRCFIND_OK;
 }
 
-/* Takes options and image from the first block, and reserves the spool. */
+/* Takes options and image from the first block, checks its columns, and reserves the spool. */
 static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct table_file *table,
                                       struct error *error) {
     r->has_begun = true;
@@ -309,7 +309,7 @@ static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct tabl
         column_facts_of(&r->read->result.options, &r->read->result.image);
     columns_add(&r->columns, &facts, r->of ? TABLE_OF_GAUSSIANS : TABLE_OF_SOURCES);
     r->at = spool_reserve(r->read->spool, (size_t)table->n_rows_most * sizeof *r->rows);
-    return SRCFIND_OK;
+    return copy_columns(r->path, table, &r->columns, 0, 0, NULL, error); /* no row may follow */
 }
 
 /* Writes n rows that were copied to the spool. */
@@ -365,12 +365,14 @@ enum srcfind_status read_catalogue(struct spool *spool, const char *path,
     struct srcfind_image *image = &read->result.image;
     struct rows_to_spool rows = {.path = path, .read = read};
     enum srcfind_status status = read_rows(&rows, &table, error);
+    if (status == SRCFIND_OK && !rows.has_begun)
+        status = begin_rows(&rows, &table, error);
     read->result.sources.n = rows.n;
     read->result.sources.n_negative = rows.n_negative;
     if (status == SRCFIND_OK && rows.is_sorted && !numbered_rows_order(spool, &rows.at, rows.n))
         status = spool_error(path, error);
     read->kept.at = rows.at;
-    if (status == SRCFIND_OK && !rows.has_lon)
+    if (status == SRCFIND_OK && rows.n > 0 && !rows.has_lon)
         forget_coordinates(image);
     if (status == SRCFIND_OK && !(image->path = strdup(table.image.path ? table.image.path : "")))
         status = error_memory(error, "reading a catalogue");

@@ -193,6 +193,7 @@ void derived_set(const struct result *result, const struct island_place *places,
     set_island(row, &places[i], derived);
     set_position(&result->image, row, derived);
     set_uuid(&result->image, row, derived);
+    derived->aegean_angle = row->angle > 90 ? row->angle - 180 : row->angle;
     set_fit(result, row, derived);
     set_plane(&result->image, row, derived);
 }

@@ -13,7 +13,7 @@ struct derived {
     int64_t isl_source, isl_sources; /* number in its island, from 0; sources of the island */
     int64_t has_siblings, is_estimate, is_poor;
     int64_t aegean_flags;
-    double chi2_sum, resid_isl_std, aegean_mean;
+    double chi2_sum, resid_isl_std, aegean_mean, aegean_angle;
     double e_lon_max, e_lat_max;
     double major, e_major, minor, e_minor, angle; /* in the plane of the image, degrees */
     double dc_major, e_dc_major, dc_minor, e_dc_minor, dc_angle;

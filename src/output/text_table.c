@@ -48,11 +48,22 @@ static int decimals_of_positions(const struct srcfind_image *image) {
     return (int)fmin(fmax(needed, 5), 10);
 }
 
+/* Writes a name or a unit to the right of a column. What is too long ends with dots: cut alone it
+ * may be another unit. */
+static void write_label(const char *label, int width, FILE *stream) {
+    const bool is_cut = strlen(label) > (size_t)width;
+    const int kept = is_cut ? width - 3 : width;
+    fprintf(stream, " %*.*s%s", kept, kept, label, is_cut ? "..." : "");
+}
+
 /* Writes the line of names or of units. */
 static void write_head(const struct table *table, const char *const of[13], FILE *stream) {
+    static const int widths[] = {10, 11, 10, 12};
     const int width = 4 + decimals_of_positions(&table->of->image);
-    fprintf(stream, "%6s %*s %*s %10.10s %11.11s %10.10s %12.12s %7s %8s", of[0], width, of[1],
-            width, of[2], of[3], of[4], of[5], of[6], of[7], of[8]);
+    fprintf(stream, "%6s %*s %*s", of[0], width, of[1], width, of[2]);
+    for (int i = 0; i < 4; i++)
+        write_label(of[3 + i], widths[i], stream);
+    fprintf(stream, " %7s %8s", of[7], of[8]);
     if (has_scales(table))
         fprintf(stream, " %5s", of[9]);
     if (has_spectra(table))

@@ -1616,8 +1616,7 @@ class At(t.Case):
         result = t.run(self.image, "--at", self.catalogue(RA=[10.0, 250.0], DEC=[2.0, -2.0]))
         self.assertEqual([result.returncode, result.stdout.count("\n")], [0, 1])
         self.assertIn(
-            ": 0 positions (of 2 entries 2 are outside of the image: --at-all adds their rows), rms ",
-            result.stderr,
+            ": of 2 entries 2 are outside of the image: --at-all adds their rows\n", result.stderr
         )
         self.assert_error(
             2,
@@ -1792,34 +1791,36 @@ class At(t.Case):
                 self.image, "--at", self.catalogue(**{names[0]: x, names[1]: y}), *options
             )
             self.assertEqual(
-                [result.returncode, result.stderr.count("\n")], [0, 1 if result.stderr else 0]
+                [result.returncode, result.stderr.count("\n") > 0], [0, bool(result.stderr)]
             )
-            return result.stderr.split(": ", 2)[-1].split(", rms")[0]
+            lines = [line.split(": ", 2)[-1] for line in result.stderr.splitlines()]
+            of_entries = [line for line in lines if line.startswith("of ")]
+            return "; ".join([line.split(", rms")[0] for line in lines[:1]] + of_entries)
 
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0] + [150.0] * 80, [5.0] * 81, 0)
         self.assertEqual(
             words(ra, dec, kind="RA,DEC"),
-            "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)",
+            "1 position; of 81 entries 80 are outside of the image: --at-all adds their rows",
         )
         self.assertEqual(
             words([20.0, 150.0], [5.0, 5.0], "--fit"),
-            "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)",
+            "1 position; of 2 entries 1 is outside of the image: --at-all adds its row",
         )
         self.assertEqual(
             words([150.0], [5.0]),
-            "0 positions (of 1 entry 1 is outside of the image: --at-all adds its row)",
+            "0 positions; of 1 entry 1 is outside of the image: --at-all adds its row",
         )
         self.assertEqual(
             words([20.0, np.nan, np.nan], [5.0] * 3),
-            "1 position (of 3 entries 2 have no position: --at-all adds their rows)",
+            "1 position; of 3 entries 2 have no position: --at-all adds their rows",
         )
         self.assertEqual(
             words([20.0, 150.0, np.nan, -1], [5.0] * 4),
-            "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)",
+            "1 position; of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows",
         )
         self.assertEqual(
             words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0]),
-            "2 positions (of 3 entries 1 is outside of the image: --at-all adds its row) (1 on a blank pixel)",
+            "2 positions (1 on a blank pixel); of 3 entries 1 is outside of the image: --at-all adds its row",
         )
         self.assertEqual(
             words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0], "--at-all"),

@@ -84,6 +84,7 @@ class Bench(t.Case):
                 "trim": None,
                 "mask-dilate": None,
                 "mask-fill": None,
+                "sort": None,
             },
         )
         self.assertEqual(set(report["stages"]) | {"start"}, STAGES)

@@ -467,6 +467,9 @@ class Meanings(t.Case):
         places = SkyCoord([row["ra"] for row in rows], [row["dec"] for row in rows], unit="deg")
         for row, own, place in zip(rows, self.rows, places):
             is_fitted = not int(own["Flags"]) & NOT_FITTED
+            if own["PA"] is not None:
+                self.assertTrue(-90 < row["pa"] <= 90)
+                self.assertIn(own["PA"], (row["pa"], row["pa"] + 180))
             self.assertEqual(int(row["flags"]) & ~1, 0 if is_fitted else 16)
             for name, of in (("err_a", "E_Maj"), ("err_ra", "E_RA"), ("err_pa", "E_PA")):
                 factor = 3600 if of == "E_Maj" else 1

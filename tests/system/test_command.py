@@ -207,7 +207,7 @@ class Command(t.Case):
             [fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]
         ).writeto(path)
         self.assertIn(
-            ", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ",
+            ", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1 of 3,2, ",
             t.run(path, "--plane", "3").stderr,
         )
 

@@ -643,6 +643,14 @@ class Formats(t.Case):
         lines = t.run(small, "-q", "-f", "table").stdout.splitlines()
         self.assertRegex(lines[2].split()[1], r"^\d+\.\d{8}$")
 
+    def test_long_units_of_the_table(self):
+        """A unit that is cut is no other unit."""
+        header = t.sky_header(BUNIT="Jy/beam.km/s", BMAJ=2e-3, BMIN=2e-3)
+        names, units = self.lines(self.write("line.fits", t.noise(150, 160), header), ".txt")[:2]
+        self.assertEqual(len(names), len(units))
+        expected = ["deg", "deg", "Jy/beam...", "Jy/beam....", *["Jy", "km/s"] * 2, "arcsec"]
+        self.assertEqual(units.split(), expected)
+
     def test_names_and_suffixes(self):
         """A format is chosen by name or suffix; a catalogue that is whole is not made again,
         without sources, too."""

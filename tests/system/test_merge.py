@@ -1505,6 +1505,24 @@ class Merge(t.Case):
             {self.path("a.json"), self.path("b.json")},
         )
 
+    def test_catalogues_without_rows(self):
+        """They need no sky coordinates in their rows; a text that is no catalogue is none."""
+        empty, other = self.path("empty.csv"), self.path("other.csv")
+        t.run(self.images[0], "-q", "-n", "1e6", "-o", empty, check=True)
+        t.run(self.images[0], "-q", "-o", other, check=True)
+        result = merge(empty, other, "--radius", "3", "-o", self.merged)
+        self.assertRegex(
+            result.stderr, r"^srcfind-merge: \S+: \d+ rows of 2 catalogues, 0 dup[^\n]*\n$"
+        )
+        for text in "hello\n", "a b\n", "RA,DEC\n":
+            with open(empty, "w") as stream:
+                stream.write(text)
+            result = merge(empty, other, "--radius", "3", "-o", self.merged)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(
+                "empty.csv: there is no column Source_id: is it a catalogue", result.stderr
+            )
+
     def test_keep(self):
         t.run(*self.images, "-q", "-o", self.out, "-f", "fits", check=True)
         catalogues = [os.path.join(self.out, "%d.fits" % i) for i in range(6)]

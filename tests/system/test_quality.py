@@ -49,6 +49,22 @@ class Quality(t.Case):
                 with self.subTest(seed=seed, side=side, beam=beam):
                     self.assertEqual(self.notes(path), [])
 
+    def test_small_boxes(self):
+        """Boxes of less than five beams, which sources fill."""
+        path = self.write("a.fits", sky(200, 210), t.sky_header(BMAJ=25e-4, BMIN=2e-3, BPA=0.0))
+        self.assert_note(path, "boxes of --rms-box are 4.8 beams wide: sources", "--rms-box", "24")
+        self.assertEqual(self.notes(path, "--rms-box", "25"), [])
+
+    def test_fluxes_without_a_unit(self):
+        """There is a note on an image with sky coordinates alone: others are no maps of the sky."""
+        image = t.noise(200, 210)
+        self.assert_note(
+            self.write("sky.fits", image, t.sky_header(BUNIT=None, BMAJ=None, BMIN=None)),
+            "fluxes are in the unit of the pixels, not in Jy: there is no BUNIT; write it, such as "
+            "Jy/beam, and add --beam",
+        )
+        self.assertEqual(self.notes(self.write("plain.fits", image)), [])
+
     def test_scales_above_one_noise(self):
         """A wide source of many rms is pieces there, of less than its flux, but one row above local
         noise."""
@@ -338,13 +354,13 @@ class Quality(t.Case):
         )
         self.assert_note(
             path,
-            "%d of %d fits are poor (residual above 2 rms): try a lower --contrast"
+            "%d of %d fits are poor (Resid_Isl_rms above 2 Isl_rms): a lower --contrast may"
             % (n_bad, len(rows)),
             *options,
         )
         self.assert_note(
             path,
-            "try a lower --island or a lower --contrast",
+            "a lower --island or a lower --contrast may describe them better",
             "--fit",
             "--rms",
             "1",

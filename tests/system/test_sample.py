@@ -35,9 +35,9 @@ class Sample(t.Case):
                 abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"]
             )
 
-    def quickstart(self, *arguments, gpus=""):
+    def quickstart(self, *arguments, gpus="", driver=0):
         """What scripts/quickstart prints until ninja fails; meson, ninja, nvcc and nvidia-smi are
-        stand-ins."""
+        stand-ins. driver: the exit status of nvidia-smi."""
         for directory in ("scripts", "bin", "build"):
             os.makedirs(self.path(directory), exist_ok=True)
         shutil.copy(os.path.join(t.SOURCE_ROOT, "scripts", "quickstart"), self.path("scripts"))
@@ -46,7 +46,7 @@ class Sample(t.Case):
             ("scripts/install-packages", says),
             ("bin/meson", says),
             ("bin/nvcc", says),
-            ("bin/nvidia-smi", "echo '%s'\n" % gpus),
+            ("bin/nvidia-smi", "echo '%s'\nexit %d\n" % (gpus, driver)),
             ("bin/ninja", says + "exit 1\n"),
         ):
             with open(self.path(name), "w") as stream:
@@ -77,6 +77,11 @@ class Sample(t.Case):
         with open(os.path.join(t.SOURCE_ROOT, "src", "meson.build")) as stream:
             self.assertIn("shared_library('srcfind-cuda'", stream.read())
         self.assertEqual(self.quickstart("--gpu").returncode, 2)
+
+    def test_quickstart_without_a_driver(self):
+        """nvidia-smi prints why it fails where a list of GPUs would be."""
+        out = self.quickstart(gpus="NVIDIA-SMI has failed", driver=9).stdout
+        self.assertIn("(without CUDA", out)
 
 
 if __name__ == "__main__":

@@ -733,7 +733,7 @@ class Maps(Scales):
         path = self.wide([(200, 200, 20, 60, 60, 0), (60, 60, 90, *BEAM)], 400)
         options = "--rms-box", "30,10", "-i", "3"
         for scales, note in (
-            ("--scales=1.5", ": a scale of 3 beams may find it (--scales)"),
+            ("--scales=1.5", ": --scales=1.5,3 may find it"),
             ("--scales=1.5,30", ": no wider scale fits into the image"),
             ("--scales=2,4", None),
         ):

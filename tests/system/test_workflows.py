@@ -198,11 +198,11 @@ class Cwl(Workflows):
 
     def test_tiles(self):
         """Catalogues, maps and the merged tables."""
-        self.merge("-i", 3, "--fit", "--save", "rms,gaussians", "--completeness=100")
+        self.merge("--survey", "--save", "rms,gaussians", "--completeness=100")
         result = self.cwl(
             "tiles.cwl",
             *(argument for tile in TILES for argument in ("--tiles", tile)),
-            *("--island", 3, "--fit", "--save", "rms", "--save", "gaussians", "--name", "night"),
+            *("--survey", "--save", "rms", "--save", "gaussians", "--name", "night"),
             "--options=--completeness=100",
         )
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -42,6 +42,8 @@ static void noise(void **state) {
     assert_true(stretch_of_noise(&c).unit == 1.5);
     c.background = (struct srcfind_background){.median = -4};
     assert_true(stretch_of_noise(&c).unit == 4);
+    c.background = (struct srcfind_background){.median = 5, .box = 48, .rms_median = INFINITY};
+    assert_true(stretch_of_noise(&c).unit == 5);
 }
 
 int main(void) {

@@ -280,7 +280,7 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
     if not by_snr and not by_flux:
         return Section("completeness", "Completeness", _no_completeness(catalogue))
     injected = sum(each["injected"] for bins in (by_snr or by_flux).values() for each in bins)
-    added = f"{injected:g} sources with shapes that are known {'' if by_snr else 'and fluxes in these ranges '}were added, and searched for."
+    added = f"{injected:g} artificial sources {'' if by_snr else 'with fluxes in these ranges '}were injected."
     usual = typical(catalogue.reals("Total_flux"))  # so that the unit is that of the table
     edges = [each["low"] for bins in by_flux.values() for each in bins]
     scale = flux_scale(

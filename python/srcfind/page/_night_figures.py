@@ -145,8 +145,8 @@ def overlap_section(night: Night) -> Section:
     if not sure:
         return Section("overlaps", "Overlaps", [rule, "No pair has that many."])
     found = (
-        f"{len(sure)} of {len(overlaps.pairs)} pairs have that many. One source scatters by {short(overlaps.position_scatter, 2)} arcsec in each coordinate and by "
-        f"{short(100 * overlaps.flux_scatter, 2)}% in flux."
+        f"{len(sure)} of {len(overlaps.pairs)} pairs have that many. Positions of single sources scatter by {short(overlaps.position_scatter, 2)} arcsec in each coordinate, "
+        f"fluxes by {short(100 * overlaps.flux_scatter, 2)}%."
     )
     odd = {outlier.tile for outlier in night.outliers if outlier.figure in ("positions", "fluxes")}
     is_odd = np.array([pair.first in odd or pair.second in odd for pair in sure])

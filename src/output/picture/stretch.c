@@ -10,8 +10,12 @@ static const uint32_t BLANK = 0xd6e2f0;
 struct stretch stretch_of_noise(const struct result *result) {
     const struct srcfind_background *b = &result->background;
     const double median = isfinite(b->median) ? b->median : 0;
-    const double rms = b->box > 0 ? b->rms_median : b->rms;
-    return (struct stretch){.zero = median, .unit = rms > 0 ? rms : median != 0 ? fabs(median) : 1};
+    const double rms = b->box > 0 ? b->rms_median : b->rms; /* INFINITY where there is no noise */
+    const bool is_noise = isfinite(rms) && rms > 0;
+    return (struct stretch){.zero = median,
+                            .unit = is_noise      ? rms
+                                    : median != 0 ? fabs(median)
+                                                  : 1};
 }
 
 void stretch_to(struct stretch *s, const struct block_means *means) {
