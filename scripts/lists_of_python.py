@@ -1,5 +1,6 @@
 """What scripts/lists writes into the Python package: the parameters of `find` and `Finder`, what their
 docstrings say of each, the texts of `srcfind.options()`, and the names of maps."""
+import itertools
 import json
 import os
 import re
@@ -195,7 +196,7 @@ class Texts:
         lines = [self._line(option, line) for line in self.lines[option.name]]
         text = self.plain_text(lines).replace("{default}", option.default or "")
         text = re.sub(r" \(exit status \d\)|, before or after --survey,", "", text)
-        text = re.sub(r'(?<=[Ss]ee )("[^"]+")', r"\1 in the manual", text)
+        text = re.sub(r'(?<=[Ss]ee )("[^"]+")', r"\1 in `man srcfind`", text)
         for paragraph in text.split("\n"):
             kept = [s for s in sentences(paragraph) if not OF_COMMAND.search(s)]
             if kept:
@@ -203,13 +204,15 @@ class Texts:
 
     def short(self, option):
         """The first sentences, without the default."""
-        text = re.sub(r" \(default[: ][^()]{,12}\)", "", next(self.paragraphs(option)))
+        first, *others = self.paragraphs(option)
+        text = re.sub(r" \(default[: ][^()]{,12}\)", "", first)
         found = ""
         for sentence in sentences(text):
             if found and len(found) + len(sentence) > SHORT:
                 break
             found = (found + " " + sentence).strip()
-        return found
+        items = itertools.takewhile(lambda other: other.startswith("- "), others)
+        return "\n".join([found, "", *items]) if found.endswith(":") else found
 
     def help(self, option):
         """The line of help, and the default that it may name."""
@@ -235,17 +238,18 @@ def sentences(paragraph):
 
 
 def wrapped(text, indent):
-    """Lines of a text, whose paragraphs end with newlines."""
+    """Lines of a text, whose paragraphs end with newlines; an empty one stays a line."""
     for paragraph in text.split("\n"):
         hanging = "  " if paragraph.startswith("- ") else ""
-        yield from textwrap.wrap(
-            paragraph,
+        lines = textwrap.wrap(
+            paragraph.replace("man srcfind", "man\0srcfind"),  # stays in one line
             WIDTH - 2,
             initial_indent=indent,
             subsequent_indent=indent + hanging,
             break_long_words=False,
             break_on_hyphens=False,
         )
+        yield from (line.replace("\0", " ") for line in lines or [""])
 
 
 def head(option, texts):

@@ -101,6 +101,26 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import srcfind  # noqa: E402
 
 
+# Napoleon takes the text before a colon for the type of a property or a member: these texts are kept, and put back behind it.
+_texts: dict[str, list[str]] = {}
+_MEMBERS = ("attribute", "data", "property")
+
+
+def keep_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    if what in _MEMBERS:
+        _texts[name] = list(lines)
+
+
+def put_back(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    if what in _MEMBERS:
+        lines[:] = _texts.pop(name)
+
+
+def without_constructor(app: Any, what: str, name: str, *_: Any) -> tuple[str, None] | None:
+    """No signature of what users get and do not make."""
+    return ("", None) if name in ("srcfind.Catalogue", "srcfind.OptionList") else None
+
+
 def docstring_as_rst(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
@@ -158,4 +178,7 @@ def setup(app: Any) -> None:
     with open(os.path.join(app.srcdir, "options.txt")) as stream:
         app.options_of_command = dict(line.split() for line in stream)
     app.connect("autodoc-process-docstring", docstring_as_rst, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", keep_text, priority=450)
+    app.connect("autodoc-process-docstring", put_back, priority=600)
+    app.connect("autodoc-process-signature", without_constructor)
     app.add_post_transform(OptionLinks)

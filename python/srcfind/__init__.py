@@ -22,6 +22,7 @@ from srcfind._calls import (
 from srcfind._catalogue import Background, Beam, Catalogue, Column, Image, Quality, Run
 from srcfind._find import find, versions
 from srcfind._finder import Finder
+from srcfind._flags import Flag
 from srcfind._ipython import complete_maps as _complete_maps
 from srcfind._merge import Merged, merge
 from srcfind._option_list import Option, OptionList, options
@@ -38,6 +39,7 @@ __all__ = [
     "Background",
     "Beam",
     "Column",
+    "Flag",
     "Image",
     "Merged",
     "Option",

@@ -14,29 +14,43 @@ from srcfind._spelling import TABLES, Spelled, Spelling
 class Error(Exception):
     """The library could not do something. Its message is one line, with the remedy."""
 
+    __module__ = "srcfind"  # as tracebacks show it
+
 
 class OptionError(Error, ValueError):
     """An option or an argument is not valid."""
+
+    __module__ = "srcfind"  # as tracebacks show it
 
 
 class InputError(Error, OSError):
     """The image cannot be read, or is not an image."""
 
+    __module__ = "srcfind"  # as tracebacks show it
+
 
 class OutputError(Error, OSError):
     """A file cannot be written."""
+
+    __module__ = "srcfind"  # as tracebacks show it
 
 
 class DeviceError(Error, RuntimeError):
     """The CUDA device cannot be used."""
 
+    __module__ = "srcfind"  # as tracebacks show it
+
 
 class OutOfMemoryError(Error, MemoryError):
     """Memory ran out."""
 
+    __module__ = "srcfind"  # as tracebacks show it
+
 
 class SrcfindWarning(UserWarning):
     """Something looks wrong in an image; the text names the option that helps."""
+
+    __module__ = "srcfind"  # as tracebacks show it
 
 
 _ERRORS: dict[int, type[BaseException]] = {

@@ -1,28 +1,30 @@
 """Catalogues: the sources of an image, its noise, and its maps."""
 from __future__ import annotations
 
-import difflib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 import numpy as np
 
 from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, in_python, lib, listed, text
 from srcfind._html import html_of
+from srcfind._near import no_such
 from srcfind._pixels import MaskedArray, Pixels
 from srcfind._shown import Picture, picture_for_notebook, picture_of, write_page
+from srcfind._signatures import FormatName, MapName
+from srcfind._sky import skycoord_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from astropy.coordinates import SkyCoord
     from astropy.table import QTable
     from numpy.typing import NDArray
 
     from srcfind._finder import Finder
-    from srcfind._signatures import MapName
 
 _T = TypeVar("_T", bound="DataclassInstance")
 _DTYPES = {
@@ -277,7 +279,7 @@ class Catalogue:
 
     >>> catalogue = find(image)
     >>> catalogue
-    <srcfind.Catalogue of 1 source in an array of 48 x 64 pixels, rms 1>
+    <srcfind.Catalogue of 1 source in an array of the shape (48, 64), rms 1>
     >>> catalogue.background.rms, catalogue.array["N_pix"]
     (1.0, array([2]))
     """
@@ -399,7 +401,7 @@ class Catalogue:
     def _title(self) -> str:
         """The number of rows, and the image."""
         image, n = self.image, len(self)
-        where = image.path or f"an array of {image.height} x {image.width} pixels"
+        where = image.path or f"an array of the shape {image.shape}"
         row = next((_ROWS[c.name] for c in self.columns if c.name in _ROWS), "source")
         first, *rest = row.split(" ", 1)
         rows = row if n == 1 else " ".join([first + "s", *rest])
@@ -431,9 +433,7 @@ class Catalogue:
         2
         """
         if isinstance(key, str) and key not in (self.array.dtype.names or ()):
-            near = difflib.get_close_matches(key, self.array.dtype.names or (), 3, 0.5)
-            hint = f": did you mean {', '.join(near)}?" if near else ""
-            raise KeyError(f"there is no column {key}{hint}")
+            raise KeyError(no_such("column", key, self.array.dtype.names or ()))
         return self.array[key]
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -494,6 +494,15 @@ class Catalogue:
                 **({"unit": column.unit} if column.unit and unit is None else {}),
             }
         return table
+
+    @property
+    def skycoord(self) -> SkyCoord:
+        """The positions of the rows, as a SkyCoord of astropy in the frame of the image. Raises
+        OptionError where the image has no coordinates on the sky, or the table no positions.
+
+        >>> find("image.fits").skycoord.match_to_catalog_sky(others)  # doctest: +SKIP
+        """
+        return skycoord_of(self)
 
     def _columns(self) -> list[Any]:
         return listed(lambda i: lib.srcfind_catalogue_column(self._catalogue, i))
@@ -613,7 +622,7 @@ class Catalogue:
             )
         return self._finder
 
-    def map(self, name: MapName | str) -> NDArray[Any]:
+    def map(self, name: MapName) -> NDArray[Any]:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands",
         "sources" (needs deblend or fit), "model" or "residual" (need fit or at_fixed), "injected"
         (needs completeness or inject), or "mask".
@@ -623,7 +632,14 @@ class Catalogue:
         changed file raises InputError, and an array must not change. Raises DeviceError for an
         array on a device, and OptionError for an unknown map, or one that these options do not
         allow.
+
+        With the option trim a map is of the part, but the columns Xposn and Yposn count in the
+        whole image: the pixel of a source in the map is Xposn - image.first_x, and
+        Yposn - image.first_y.
         """
+        if name not in get_args(MapName):
+            maps = get_args(MapName)
+            raise OptionError(f"map: {no_such('map', name, maps)}; there are {', '.join(maps)}")
         values = np.empty(
             self.image.shape, np.int32 if name in ("islands", "sources") else np.float32
         )
@@ -728,7 +744,7 @@ class Catalogue:
     def write(
         self,
         path: str | os.PathLike[str],
-        format: str | None = None,
+        format: FormatName | None = None,
         overwrite: bool = False,
         columns: str | Sequence[str] | None = None,
     ) -> None:
@@ -748,13 +764,12 @@ class Catalogue:
         what a sky model or a unit of columns needs; OutputError if the file cannot be written.
         """
         finder, encoded = self._finder_of_call(), chars(path)
-        if format is None:
-            format = self._format_of(encoded)
+        known = self._format_of(encoded) if format is None else format
         if not overwrite:
-            _check_new(encoded, format)
+            _check_new(encoded, known)
         with finder._lock:  # the chosen columns are lost when another thread chooses columns
             rows = self._catalogue if columns is None else self._select(columns)
-            finder._call(lib.srcfind_catalogue_save, rows, chars(format), encoded)
+            finder._call(lib.srcfind_catalogue_save, rows, chars(known), encoded)
 
     def _select(self, columns: str | Sequence[str]) -> Any:
         """The table of the library that has these columns; it belongs to the catalogue."""

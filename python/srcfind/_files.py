@@ -3,6 +3,7 @@ catalogues from files."""
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import weakref
 from typing import Any
@@ -12,14 +13,8 @@ import numpy as np
 from srcfind._positions import is_table, table_of_positions
 
 _ma: Any = np.ma  # its functions have no types
-_MAPS = (
-    "mask",
-    "rms_map",
-    "background_map",
-    "detect_on",
-    "detect_rms_map",
-    "detect_background_map",
-)
+MAPS = ("mask", "rms_map", "background_map", "detect_on", "detect_rms_map", "detect_background_map")
+_SIZES = re.compile(r"(\d+) x (\d+) pixels, where the image has (\d+) x (\d+)")
 _BLOCK, _CARD = 2880, 80  # bytes of a FITS file
 
 
@@ -95,6 +90,7 @@ class TemporaryFiles:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}  # names of options, by path
+        self._given: dict[str, str] = {}  # ... by the paths of the user
         self._paths: list[str] = []
         weakref.finalize(self, _remove, self._paths, os.getpid())
 
@@ -108,7 +104,7 @@ class TemporaryFiles:
     def value(self, name: str, value: Any) -> Any:
         """The value of an option: the path of a new file for an array or a table, else the value
         itself."""
-        if name in _MAPS and _is_array(value):
+        if name in MAPS and _is_array(value):
             content = _fits(name, value)
             path = self._new(name, ".fits")
             with open(path, "wb") as stream:
@@ -119,12 +115,19 @@ class TemporaryFiles:
             path = self._new(name, ".ecsv")
             table.write(path, format="ascii.ecsv", overwrite=True)
             return path
+        if isinstance(value, (str, os.PathLike)) and name in (*MAPS, "at", "inject", "psf"):
+            self._given[os.fsdecode(value)] = name
         return value
 
     def named(self, message: str) -> str:
-        """A message with the names of options in place of the paths of these files."""
+        """A message with the names of options in place of the paths of these files, and before
+        paths of the user. NumPy has shapes the other way round."""
         for path, name in self._names.items():
+            if path in message:
+                message = _SIZES.sub(r"the shape (\2, \1), where the image has (\4, \3)", message)
             message = message.replace(path, name)
+        for path, name in self._given.items():
+            message = re.sub(rf"(^|: )(?={re.escape(path)}: )", rf"\g<1>{name}: ", message, count=1)
         return message
 
 

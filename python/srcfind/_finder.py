@@ -36,13 +36,13 @@ class Finder:
         of `island` that is given takes precedence; all other options can be added. Without
         `survey=True` there is one noise for the image, and islands end at the threshold.
     local : bool, default: False
-        Measure background and rms from place to place; see "Local noise" in the manual.
+        Measure background and rms from place to place; see "Local noise" in `man srcfind`.
     island : float [rms], default: as threshold
         The island of a source contains the connected pixels with value - background > `island` x
         rms. `island` must not be larger than the value of `threshold`.
     fit : bool, default: False
         The same as `deblend=True`, and then fit an elliptical Gaussian to each source; see
-        "COMPONENTS" in the manual. The catalogue also has the errors of the sizes, and
+        "COMPONENTS" in `man srcfind`. The catalogue also has the errors of the sizes, and
         deconvolved sizes. A source that cannot be fitted keeps its moments, and has flag 64.
     threshold : float [rms], default: 5
         A source has at least one pixel with value - background > `threshold` x rms.
@@ -95,9 +95,9 @@ class Finder:
         pixels. SIZE is at least 8, and STEP at least 1 and at most SIZE (default: a third of it).
         If SIZE is larger than the image, there is one box of all pixels.
     rms_map : path or array, optional
-        Take the rms of each pixel from this image; see "User maps" in the manual.
+        Take the rms of each pixel from this image; see "User maps" in `man srcfind`.
     background_map : path or array, optional
-        Take the background of each pixel from this image; see "User maps" in the manual.
+        Take the background of each pixel from this image; see "User maps" in `man srcfind`.
     deblend : bool, default: False
         Divide islands into sources. A peak is a source of its own if it passes `threshold` and
         rises at least `contrast` x rms above its saddle. The saddle is the lowest pixel of the
@@ -109,13 +109,18 @@ class Finder:
         The same as `fit=True`, and set how Gaussians of an island are grouped into sources.
         Consider the sum of the island's Gaussians on the line between the centres of two
         Gaussians. The two belong to one source if either of these holds:
+
+        - There is a dip: the sum falls by at most `group` times the island threshold below the
+          lower end of the line, and the distance is at most half of the sum of both FWHMs along
+          the line (times `group` if that is above 1).
+        - There is no dip: the sum only rises or only falls, and the two Gaussians overlap.
     shapes : {'auto', 'free', 'beam'}, default: 'auto'
         The same as `fit=True`, and choose which Gaussians have the shape of the beam (flag 128).
         With "auto", Gaussians that the fit cannot distinguish from points have it. With "free",
         each Gaussian has its own shape, unless there are too few pixels to fit it.
     psf : path, optional
         Points have another shape than the beam: the shape in `psf`, or the shape of the image's
-        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in the manual.
+        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in `man srcfind`.
     flux_error : float [percent], optional
         Add `flux_error` of each flux to its error, in quadrature: errors of calibration and of
         the primary beam cannot be measured in the image. This changes E_Isl_Total_flux,
@@ -124,29 +129,29 @@ class Finder:
         Add `position_error` beams (the root of BMAJ x BMIN) to the errors of positions, along
         both axes, in quadrature, for errors of calibration. Without a beam this has no effect.
     detect_on : path or array, optional
-        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in the
-        manual.
+        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in
+        `man srcfind`.
     detect_rms_map : path or array, default: its own noise
         Take the rms of each pixel of the image of `detect_on` from this image; see "User maps" in
-        the manual.
+        `man srcfind`.
     detect_background_map : path or array, default: its own
         Take the background of each pixel of the image of `detect_on` from this image; see "User
-        maps" in the manual.
+        maps" in `man srcfind`.
     measure_in : path or list of paths, optional
         Measure the sources in every plane of these images, too: channels, Stokes parameters,
         epochs. The images have the same pixel grid as the searched image. Implies `fit=True`; see
-        "PLANES OF OTHER IMAGES" in the manual.
+        "PLANES OF OTHER IMAGES" in `man srcfind`.
     at : path, table, SkyCoord, Catalogue, or pairs of degrees, optional
         Do not search, but measure fluxes at the positions of this catalogue (csv or another table
         of text, ecsv, json, fits or VOTable). In place of a catalogue, positions can be given, as
-        '187.7,12.39' or '12:30:49.4 +12:23:28'. See "FORCED PHOTOMETRY" in the manual.
+        '187.7,12.39' or '12:30:49.4 +12:23:28'.
     at_all : bool, default: False
         With `at`: write a row also for entries outside of the image, with empty cells and flag
         512.
     at_fixed : bool, default: False
         With `at`: use the fluxes of the catalogue, and fit nothing, also with `fit=True`.
         `catalogue.map("model")` and `catalogue.map("residual")` then writes the catalogue as a
-        model image, and the image minus this model; see "FORCED PHOTOMETRY" in the manual.
+        model image, and the image minus this model; see "FORCED PHOTOMETRY" in `man srcfind`.
     at_positive : bool, default: False
         With `at`: fit fluxes that are at least 0, by non-negative least squares. This helps if
         positions are so crowded that the fit exchanges flux between neighbours, and if most
@@ -157,7 +162,7 @@ class Finder:
         with an empty Entry_id and new numbers. Implies `fit=True`.
     mask : path or array, optional
         If `mask` has regions of DS9 or CASA, or a MOC, search only the pixels in these regions;
-        the noise is still measured from the whole image. See "REGIONS" in the manual.
+        the noise is still measured from the whole image. See "REGIONS" in `man srcfind`.
     mask_noise : bool, default: False
         With regions of `mask`: the noise, too, is measured only from the pixels in the regions.
         All other pixels count as blank in every respect, as with a FITS mask.
@@ -172,11 +177,11 @@ class Finder:
         axes.
     trim : (X0, X1, Y0, Y1) [pixels], default: all
         Search only the columns X0 to X1 and the rows Y0 to Y1, counted from 1, as in sections of
-        FITS images; see "A part of an image" in the manual.
+        FITS images; see "A part of an image" in `man srcfind`.
     patches : {'none', 'source', 'island'}, default: 'none'
         Group the Gaussians of a sky model into patches or clusters: one for each "source", one
         for each "island", or "none". Only for the formats skymodel and sagecal; see "SKY MODELS"
-        in the manual.
+        in `man srcfind`.
     spectral_index : float, default: -0.8
         The spectral index of sources in a sky model for which `measure_in` has measured none.
         Only for the formats skymodel and sagecal.

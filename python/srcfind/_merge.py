@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from srcfind._calls import OptionError, chars, check, ffi, lib
 from srcfind._catalogue import Catalogue, _read
@@ -31,8 +31,8 @@ def merge(
     output: str | os.PathLike[str],
     *,
     radius: float | None = None,
-    duplicates: str = "drop",
-    sort: str | None = None,
+    duplicates: Literal["drop", "keep"] = "drop",
+    sort: Literal["flux", "snr", "ra", "dec"] | None = None,
     threads: int | None = None,
 ) -> Merged:
     """Merges the catalogues of images into one file. A source of several images has one row.

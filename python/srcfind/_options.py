@@ -1,18 +1,19 @@
 """The options of a search: from keyword arguments to texts of the library."""
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import numbers
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
-from srcfind._files import TemporaryFiles
+from srcfind._files import MAPS, TemporaryFiles
+from srcfind._near import near_names
 from srcfind._quantities import plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -32,9 +33,38 @@ _ELSEWHERE = {
 }
 
 
+# What an option is that takes one number, where this one takes a file.
+_OF_NUMBERS = {"rms_map": "rms", "background_map": "background"}
+
+
+def _way_out(name: str, value: Any) -> str:
+    """What to give in place of a value that is no file; "" if that is not known."""
+    if isinstance(value, numbers.Real) and name in _OF_NUMBERS:
+        return f": {_OF_NUMBERS[name]}={value} is one number for the whole image"
+    if isinstance(value, (tuple, list)) and name in MAPS:
+        return f": give numpy.array({name})"
+    return ": write it to a file, and give its path" if hasattr(value, "write") else ""
+
+
+def _check_path(name: str, value: Any) -> None:
+    """Raises TypeError for numbers and lists in place of a path, or of several paths."""
+    if isinstance(value, (tuple, list)) and text(_KNOWN[name].argument) == "FILES":
+        for each in value:
+            _check_path(name, each)
+    elif not isinstance(value, (str, bytes, os.PathLike)):
+        ways = "a path"
+        if name in MAPS:
+            ways = "a path, or an array of NumPy"
+        elif name in ("at", "inject"):
+            ways = "a path, a table or positions"
+        raise TypeError(f"{name}: {ways}, not {type(value).__name__}{_way_out(name, value)}")
+
+
 def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLike[bytes]:
     """A value as the command takes it: 60,20 for (60, 20), yes for True, a,b.fits for [Path("a"),
     Path("b.fits")]."""
+    if re.search("FILE|CATALOGUE", text(_KNOWN[name].argument)):
+        _check_path(name, value)
     if text(_KNOWN[name].argument) == "FILES" and not isinstance(value, (str, bytes)):
         paths = [
             os.fsencode(path) for path in (value if isinstance(value, (tuple, list)) else [value])
@@ -71,7 +101,7 @@ def with_known_names(function: _F) -> _F:
             if name in _ELSEWHERE:
                 raise TypeError(f"there is no option {name} in Python: see {_ELSEWHERE[name]}")
             if name not in names:
-                near = difflib.get_close_matches(name, names, 3, 0.5) or _KNOWN
+                near = near_names(name, names) or _KNOWN
                 raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
         return function(*arguments, **options)
 

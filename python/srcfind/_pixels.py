@@ -134,9 +134,8 @@ def _axes(shape: Sequence[int]) -> int:
     there are no pixels."""
     extra = len(shape) - 2
     if 0 in shape:
-        size = " x ".join(str(n) for n in reversed(shape))
         raise OptionError(
-            f"an image has pixels, and this array of {size} has none: is it a cut-out beside the image?"
+            f"an image has pixels, and this array, of the shape {tuple(shape)}, has none: is it a cut-out beside the image?"
         )
     if extra < 0 or any(n != 1 for n in shape[:extra]):
         raise ValueError(

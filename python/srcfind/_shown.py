@@ -69,6 +69,8 @@ def write_page(catalogue: Catalogue, page: str | os.PathLike[str]) -> None:
         except Error:  # the page says what is missing
             pass
         try:
-            write_catalogue_page(Path(f"{stem}.json"), target)
+            image = catalogue.image
+            name = os.path.basename(image.path) or f"an array of the shape {image.shape}"
+            write_catalogue_page(Path(f"{stem}.json"), target, of=name)
         except PageError as error:
             raise OutputError(str(error).replace(" with -o", "")) from error

@@ -29,6 +29,10 @@ MapName = Literal[
     "rms", "background", "snr", "islands", "sources", "model", "residual", "injected", "mask"
 ]
 # End of the maps.
+#: The formats of catalogues.
+FormatName = Literal[
+    "csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "skymodel", "sagecal", "table"
+]
 
 
 class Options(TypedDict, total=False):

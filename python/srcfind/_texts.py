@@ -11,7 +11,7 @@ survey : bool, default: False
         `survey=True` there is one noise for the image, and islands end at the threshold.
 local : bool, default: False
     measure background and rms from place to place
-        Measure background and rms from place to place; see "Local noise" in the manual.
+        Measure background and rms from place to place; see "Local noise" in `man srcfind`.
 island : float [rms], default: as threshold
     islands extend down to N rms
         The island of a source contains the connected pixels with value - background > `island` x
@@ -21,7 +21,7 @@ island : float [rms], default: as threshold
 fit : bool, default: False
     as deblend=True, and fit a Gaussian to each source
         The same as `deblend=True`, and then fit an elliptical Gaussian to each source; see
-        "COMPONENTS" in the manual. The catalogue also has the errors of the sizes, and
+        "COMPONENTS" in `man srcfind`. The catalogue also has the errors of the sizes, and
         deconvolved sizes. A source that cannot be fitted keeps its moments, and has flag 64. It
         has no row if the Gaussians of other sources contain half of its flux or more.
 threshold : float [rms], default: 5
@@ -36,8 +36,9 @@ plane : int, tuple of int, or str, default: 1
         Search these planes. For each axis from 3 on, give a number, counted from 1, a range A-B,
         or "all" (default 1, also for axes that are not given). "all" alone means every plane of
         the file, on all axes. With a range or "all", each plane is an image with a catalogue of
-        its own; see "Planes of a cube" in the manual. "mean" searches the average of all planes,
-        and mean:A-B the average of the planes A to B; see "The average of planes" in the manual.
+        its own; see "Planes of a cube" in `man srcfind`. "mean" searches the average of all
+        planes, and mean:A-B the average of the planes A to B; see "The average of planes" in
+        `man srcfind`.
 threads : int, default: all that the process may use
     use N CPU threads
         The number of CPU threads, 1 to 4096 (default: one for each CPU that the process may use).
@@ -67,7 +68,7 @@ completeness : bool or int [sources], default: False (True: 2000)
         into the image, search it again, and count the injected sources that are found. With
         `scales`, `completeness` sources of each scale above 1 are injected, too. This takes up to
         64 times as long as the search alone, and does not change the catalogue. The beam must be
-        known. See "COMPLETENESS AND RELIABILITY" in the manual.
+        known. See "COMPLETENESS AND RELIABILITY" in `man srcfind`.
 seed : int, default: 1
     seed of the random sources of completeness
         The seed of the random places and fluxes of `completeness`: a whole number from 0 on
@@ -78,7 +79,8 @@ inject : path, table or Catalogue, optional
         positions, fluxes and shapes, instead of random ones. The positions should be free of
         sources of the image: a real source there would be found anyway. With `completeness=N`, at
         most N sources of the catalogue are injected, and `seed` chooses them. See "COMPLETENESS
-        AND RELIABILITY" in the manual for the columns that are read and the number of searches.
+        AND RELIABILITY" in `man srcfind` for the columns that are read and the number of
+        searches.
 scales : bool, float or list of float [FWHM of the beam], default: False (True: 2,4,8 beams)
     find emission wider than the beam
         The same as `fit=True`, and find emission wider than the beam, which a search of the image
@@ -87,8 +89,8 @@ scales : bool, float or list of float [FWHM of the beam], default: False (True: 
         subtracts the Gaussians found so far, smooths the rest with a round Gaussian of that FWHM,
         and searches it with the same thresholds and with local noise. An uncertain detection has
         no row; if it lies beside a source, its flux is added to that source. See "EXTENDED
-        EMISSION" in the manual. The beam must be known. A scale wider than half of the image is
-        left out, and a note says so.
+        EMISSION" in `man srcfind`. The beam must be known. A scale wider than half of the image
+        is left out, and a note says so.
         Use `scales` with `local=True` or `survey=True`. With one noise for the image, wide
         sources are divided into pieces that lack up to half of the flux. Smoothed images of more
         than 4096 x 4096 samples use space in /tmp.
@@ -111,10 +113,10 @@ rms_box : int or (SIZE, STEP) [pixels], default: 15 beams, SIZE / 3
         because each node has a box.
 rms_map : path or array, optional
     take the rms from this map
-        Take the rms of each pixel from this image; see "User maps" in the manual.
+        Take the rms of each pixel from this image; see "User maps" in `man srcfind`.
 background_map : path or array, optional
     take the background from this map
-        Take the background of each pixel from this image; see "User maps" in the manual.
+        Take the background of each pixel from this image; see "User maps" in `man srcfind`.
 deblend : bool, default: False
     divide islands into sources at saddles
         Divide islands into sources. A peak is a source of its own if it passes `threshold` and
@@ -146,11 +148,11 @@ shapes : {'auto', 'free', 'beam'}, default: 'auto'
         With "free", each Gaussian has its own shape, unless there are too few pixels to fit it.
         With "beam", all Gaussians have the shape of the beam: an extended source becomes several
         points, or has a high Resid_Isl_rms. An image without a beam then fails, and the other
-        images are searched. See "COMPONENTS" in the manual.
+        images are searched. See "COMPONENTS" in `man srcfind`.
 psf : path, optional
     points have this shape, not the beam's
         Points have another shape than the beam: the shape in `psf`, or the shape of the image's
-        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in the manual.
+        own bright sources ("measured"). See "POINT-SPREAD FUNCTION" in `man srcfind`.
 flux_error : float [percent], optional
     add this share of each flux to its error
         Add `flux_error` of each flux to its error, in quadrature: errors of calibration and of
@@ -166,27 +168,27 @@ position_error : float [FWHM of the beam], optional
         nothing.
 detect_on : path or array, optional
     find the sources in FILE, measure in the image
-        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in the
-        manual.
+        Find the sources in `detect_on`, and measure them in the image; see "TWO IMAGES" in
+        `man srcfind`.
 detect_rms_map : path or array, default: its own noise
     with detect_on: its rms
         Take the rms of each pixel of the image of `detect_on` from this image; see "User maps" in
-        the manual.
+        `man srcfind`.
 detect_background_map : path or array, default: its own
     with detect_on: its background
         Take the background of each pixel of the image of `detect_on` from this image; see "User
-        maps" in the manual.
+        maps" in `man srcfind`.
 measure_in : path or list of paths, optional
     measure the sources in these images, too
         Measure the sources in every plane of these images, too: channels, Stokes parameters,
         epochs. The images have the same pixel grid as the searched image. Implies `fit=True`; see
-        "PLANES OF OTHER IMAGES" in the manual.
+        "PLANES OF OTHER IMAGES" in `man srcfind`.
 at : path, table, SkyCoord, Catalogue, or pairs of degrees, optional
     measure at the positions of this catalogue
         Do not search, but measure fluxes at the positions of this catalogue (csv or another table
         of text, ecsv, json, fits or VOTable). In place of a catalogue, positions can be given, as
-        '187.7,12.39' or '12:30:49.4 +12:23:28'. See "FORCED PHOTOMETRY" in the manual. The output
-        has one row for each entry in the image. This option cannot be combined with
+        '187.7,12.39' or '12:30:49.4 +12:23:28'. See "FORCED PHOTOMETRY" in `man srcfind`. The
+        output has one row for each entry in the image. This option cannot be combined with
         `negative=True`, `group`, `shapes` or `scales`. `deblend=True` and `contrast` need
         `fit=True` beside it.
 at_all : bool, default: False
@@ -197,7 +199,7 @@ at_fixed : bool, default: False
     with at: use the catalogue's fluxes, no fit
         With `at`: use the fluxes of the catalogue, and fit nothing, also with `fit=True`.
         `catalogue.map("model")` and `catalogue.map("residual")` then writes the catalogue as a
-        model image, and the image minus this model; see "FORCED PHOTOMETRY" in the manual.
+        model image, and the image minus this model; see "FORCED PHOTOMETRY" in `man srcfind`.
 at_positive : bool, default: False
     with at: as fit=True, with fluxes of at least 0
         With `at`: fit fluxes that are at least 0, by non-negative least squares. This helps if
@@ -214,9 +216,9 @@ at_search : bool, default: False
 mask : path or array, optional
     search these regions; ignore 0 in a FITS mask
         If `mask` has regions of DS9 or CASA, or a MOC, search only the pixels in these regions;
-        the noise is still measured from the whole image. See "REGIONS" in the manual. If `mask`
-        is a FITS image, ignore the pixels where it is 0 or blank, as if they were blank in the
-        searched image. See "User maps" in the manual.
+        the noise is still measured from the whole image. See "REGIONS" in `man srcfind`. If
+        `mask` is a FITS image, ignore the pixels where it is 0 or blank, as if they were blank in
+        the searched image. See "User maps" in `man srcfind`.
 mask_noise : bool, default: False
     with mask: measure noise in the regions only
         With regions of `mask`: the noise, too, is measured only from the pixels in the regions.
@@ -239,12 +241,12 @@ hdu : int or str, default: the first with an image
 trim : (X0, X1, Y0, Y1) [pixels], default: all
     search only these columns and rows
         Search only the columns X0 to X1 and the rows Y0 to Y1, counted from 1, as in sections of
-        FITS images (default all); see "A part of an image" in the manual.
+        FITS images (default all); see "A part of an image" in `man srcfind`.
 patches : {'none', 'source', 'island'}, default: 'none'
     sky model: patches none, source or island
         Group the Gaussians of a sky model into patches or clusters: one for each "source", one
         for each "island", or "none" (default none). Only for the formats skymodel and sagecal;
-        see "SKY MODELS" in the manual.
+        see "SKY MODELS" in `man srcfind`.
 spectral_index : float, default: -0.8
     default spectral index in sky models
         The spectral index of sources in a sky model for which `measure_in` has measured none

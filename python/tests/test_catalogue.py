@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import threading
 import warnings
 import xml.etree.ElementTree
@@ -18,7 +19,8 @@ import sky  # which that finds
 from astropy import units
 from astropy.io import fits
 from astropy.table import QTable
-from srcfind._calls import in_python
+from srcfind._calls import in_python, lib
+from srcfind._near import _OF_OTHERS
 
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 OTHERS = {"negative": True, "rms_box": (40, 13), "island": 3, "blank": 0}
@@ -302,22 +304,104 @@ def rows_of(page):
     ]
 
 
+SHOWN = "Source_id RA DEC Peak_flux E_Peak_flux Total_flux E_Total_flux SNR Maj Flags".split()
+
+
+def test_html_of_other_tables():
+    """Columns that have values alone; pixels where there is no sky; tables of bins as a whole."""
+    found = srcfind.find(SAMPLE, fit=True, scales=True, completeness=True, measure_in=SAMPLE)
+    names = rows_of(found._repr_html_())[1][0]
+    assert names == [*SHOWN[:-1], "Scale", "Flags"]
+    (completeness,) = [rows_of(found.completeness._repr_html_())[1]]
+    assert completeness[0] == [column.name for column in found.completeness.columns]
+    assert len(completeness) == 2 + len(found.completeness) > 12
+    at = srcfind.find(SAMPLE, at=[(187.7, 12.39)], fit=True)
+    assert rows_of(at._repr_html_())[1][0][-1] == "Entry_id"
+    of_pixels = srcfind.find(found.map("snr"))
+    assert rows_of(of_pixels._repr_html_())[1][0][1:3] == ["Xposn", "Yposn"]
+
+
+def test_near_names():
+    """Of columns, maps and options: other letters first, then other programs' names."""
+    found = srcfind.find(SAMPLE)
+    with pytest.raises(KeyError, match="there is no column snr: did you mean SNR[?]"):
+        found["snr"]
+    with pytest.raises(srcfind.OptionError, match="no map rmss: did you mean rms, mask[?]; there"):
+        found.map("rmss")
+    with pytest.raises(KeyError, match="there is no option lcal: did you mean local, scales[?]"):
+        srcfind.options()["lcal"]
+    assert "lcal" not in srcfind.options()
+    for name, meant in (("nsigma", "threshold"), ("Local", "local"), ("thresh_isl", "island")):
+        with pytest.raises(TypeError, match=f"no option {name}: did you mean {meant}[?]$"):
+            srcfind.find(SAMPLE, **{name: 4})
+
+
+def test_near_names_are_those_of_the_command():
+    """Where both know a name of another program."""
+    with open(os.path.join(t.SOURCE_ROOT, "src", "cli", "near_options.c")) as stream:
+        of_command = dict(re.findall(r'\{"([^"]+)", "([^"]+)"\}', stream.read().replace("-", "_")))
+    both = set(of_command) & set(_OF_OTHERS)
+    assert len(both) > 20 and all(of_command[name] == _OF_OTHERS[name] for name in both)
+    assert set(_OF_OTHERS.values()) <= set(srcfind.options())
+
+
+def test_flags():
+    """They are those of srcfind.h."""
+    of_library = {name: getattr(lib, name) for name in dir(lib) if name.startswith("SRCFIND_FLAG_")}
+    assert {"SRCFIND_FLAG_" + flag.name: int(flag) for flag in srcfind.Flag} == of_library
+    found = srcfind.find(SAMPLE, fit=True)
+    is_point = found["Flags"] & srcfind.Flag.BEAM_SHAPE != 0
+    assert 0 < is_point.sum() == (found["Flags"] & 128 > 0).sum() < len(found)
+
+
+def test_skycoord(path):
+    """In the frame of the image; of rows without positions there is none."""
+    found = srcfind.find(SAMPLE, fit=True)
+    assert found.skycoord.frame.name == "icrs"
+    assert np.array_equal(found.skycoord.ra.deg, found["RA"])
+    assert len(found.gaussians.skycoord) == len(found.gaussians)
+    pixels = fits.getdata(SAMPLE)
+    for name, header in (
+        ("fk5", t.sky_header(RADESYS="FK5", EQUINOX=1975)),
+        ("galactic", t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN")),
+    ):
+        rows = srcfind.find(pixels, header=header)
+        of_astropy = rows.skycoord
+        assert of_astropy.frame.name == name and len(of_astropy) == len(rows)
+        assert name != "fk5" or of_astropy.equinox.jyear == 1975
+        lon = rows["GLON" if name == "galactic" else "RA"]
+        assert np.allclose(of_astropy.spherical.lon.deg, lon)
+    for table in (srcfind.find(pixels), srcfind.find(SAMPLE, completeness=50).completeness):
+        with pytest.raises(srcfind.OptionError, match="no positions on the sky"):
+            table.skycoord
+
+
+def test_map_of_a_part():
+    """The pixel of a source in a map of a part."""
+    found = srcfind.find(SAMPLE, trim=(41, 200, 31, 180), fit=True)
+    y = np.rint(found["Yposn"]).astype(int) - found.image.first_y
+    x = np.rint(found["Xposn"]).astype(int) - found.image.first_x
+    is_point = found["Flags"] & srcfind.Flag.BEAM_SHAPE != 0
+    segments = found.segments
+    assert segments.shape == (150, 160)
+    assert np.array_equal(segments[y, x][is_point], found["Isl_id"][is_point])
+
+
 def test_html(path):
-    """A notebook has the facts, names and units, and ten rows at most; texts are escaped, and what
-    does not apply is empty."""
+    """A notebook has the facts, the columns that are read first, and ten rows at most; texts are
+    escaped, and what does not apply is empty."""
     found = srcfind.find(SAMPLE, threshold=5.5)
-    found.array["N_pix"][0] = np.iinfo(np.int64).min
-    found.array["E_RA"][1] = np.nan
-    (facts,), (names, units_of_columns, *rows) = rows_of(found._repr_html_())
+    found.array["Flags"][0] = np.iinfo(np.int64).min
+    found.array["E_Peak_flux"][1] = np.nan
+    (facts, others), (names, units_of_columns, *rows) = rows_of(found._repr_html_())
+    assert others == "%d other columns are in table" % (len(found.columns) - len(SHOWN))
     assert (
         facts.startswith("%d sources in %s, rms " % (len(found), SAMPLE))
         and "threshold=5.5" in facts
         and "arcsec at" in facts
     )
-    assert (names, units_of_columns) == (
-        [column.name for column in found.columns],
-        [column.unit for column in found.columns],
-    )
+    assert names == SHOWN
+    assert units_of_columns == ["", "deg", "deg", *["Jy/beam"] * 2, "Jy", "Jy", "", "arcsec", ""]
     assert [row[names.index("Source_id")] for row in rows] == [
         "1",
         "2",
@@ -327,17 +411,15 @@ def test_html(path):
         "...",
         *map(str, range(len(found) - 4, len(found) + 1)),
     ]
-    assert (
-        rows[0][names.index("Source_Name")] == found.array["Source_Name"][0]
-        and float(rows[0][names.index("RA")]) > 180
-    )
-    assert rows[0][names.index("N_pix")] == rows[1][names.index("E_RA")] == ""
+    assert rows[0][names.index("RA")] == "%.6f" % found.array["RA"][0]
+    assert float(rows[0][names.index("Maj")]) == pytest.approx(3600 * found["Maj"][0], rel=1e-3)
+    assert rows[0][names.index("Flags")] == rows[1][names.index("E_Peak_flux")] == ""
     image = t.noise(60, 70)
     image[:20] = 0
     fits.PrimaryHDU(image, t.sky_header(BUNIT="<b>&")).writeto(path("<i>.fits"))
     few = srcfind.find(path("<i>.fits"), threshold=60, fit=True)
     page = few._repr_html_()
-    (facts,), (_, _, *rows) = rows_of(page)
+    (facts, _), (_, _, *rows) = rows_of(page)
     assert len(rows) == len(few) <= 10 and "<i>" not in page and "<b>" not in page
     assert "<i>.fits, rms" in facts and "<b>&" in facts and "`blank=0`" in facts
     assert rows_of(pickle.loads(pickle.dumps(few))._repr_html_()) == rows_of(page)
@@ -351,7 +433,7 @@ def test_no_source():
     assert found.table["RA"].unit == units.deg
     assert (
         repr(found)
-        == "<srcfind.Catalogue of 0 sources in an array of 4 x 5 pixels, rms 5.766 Jy/beam>"
+        == "<srcfind.Catalogue of 0 sources in an array of the shape (4, 5), rms 5.766 Jy/beam>"
     )
 
 

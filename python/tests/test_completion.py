@@ -113,6 +113,15 @@ def test_wrong_names():
                 call(**wrong)
 
 
+def test_texts_end():
+    """No text of a docstring ends where a list begins, and none leads to a manual without a name."""
+    for documented in (srcfind.find, srcfind.Finder):
+        text = inspect.getdoc(documented)
+        assert "either of these holds:\n\n    - There is a dip" in text
+        assert not re.search(r":\n\w+ : ", text) and "in the manual" not in text
+        assert 'see "Local noise" in `man srcfind`' in text
+
+
 # --- the list ---
 
 
@@ -123,9 +132,11 @@ def test_list():
     for option in listed(lib.srcfind_option):
         name, initial = text(option.name).replace("-", "_"), text(option.initial)
         assert found[name].name == name and found[name].help and found[name].text
-        assert not initial or found[name].default.strip("'") == initial
+        assert not initial or str(found[name].default) == initial
     assert found["rms_box"].unit == "pixels" and found["shapes"].type == "{'auto', 'free', 'beam'}"
-    assert found["fit"].default == "False" and found["psf"].default == ""
+    assert found["fit"].default is False and found["min_pixels"].default == 1
+    assert found["rms_box"].default is None and found["rms_box"].default_text.startswith("15 beams")
+    assert found["psf"].default is None and found["psf"].default_text == ""
     shown = repr(found).splitlines()
     assert len(shown) == len(found) and re.fullmatch(r"local  +False  +measure .*", shown[1])
     assert repr(found["local"]).startswith("local : bool, default: False\n    Measure ")

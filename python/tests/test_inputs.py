@@ -134,14 +134,37 @@ def test_units_of_maps(image):
         srcfind.find(image, rms_map=rms * units.mJy / units.beam)
 
 
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"rms_map": 0.1}, "^rms_map: a path, or an array of NumPy, not float: rms=0.1 is one"),
+        ({"background_map": 2}, "^background_map: .*, not int: background=2 is one number"),
+        ({"mask": [[1, 2]]}, r"^mask: a path, or an array of NumPy, not list: give numpy.array"),
+        ({"psf": 3, "fit": True}, "^psf: a path, not int$"),
+        ({"measure_in": ["a.fits", 3]}, "^measure_in: a path, not int$"),
+    ],
+)
+def test_values_that_are_no_files(options, message):
+    with pytest.raises(TypeError, match=message):
+        srcfind.Finder(**options)
+
+
+def test_errors_name_the_option_of_a_path(image, path):
+    """Of one that the user gave, and not that of the image."""
+    for name in ("mask", "rms_map", "at", "inject"):
+        with pytest.raises(srcfind.InputError, match=f"(^|: ){name}: none.x: No such file"):
+            srcfind.find(image, **{name: "none.x"})
+    with pytest.raises(srcfind.InputError, match="^none.fits: No such file"):
+        srcfind.find("none.fits", mask="none.reg")
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_wrong_maps(name, image):
     needed = {"detect_on": MAPS["detect_on"]} if name.startswith("detect_") else {}
     needed.pop(name, None)
     for search in (image, IMAGE):
-        with pytest.raises(
-            srcfind.InputError, match=f"(^|: ){name}: 80 x 90 pixels, where the image has 110 x 90"
-        ):
+        shapes = r"the shape \(90, 80\), where the image has \(90, 110\)"
+        with pytest.raises(srcfind.InputError, match=f"(^|: ){name}: {shapes}"):
             srcfind.find(search, **needed, **{name: np.ones((90, 80))})
     for wrong in (np.ones(90), np.ones((2, 90, 110)), np.ones((0, 110))):
         with pytest.raises(ValueError, match=f"{name}: an array with the two axes of the image"):

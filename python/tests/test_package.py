@@ -2,6 +2,7 @@
 import doctest
 import importlib.metadata
 import os
+import pickle
 import subprocess
 import sys
 
@@ -76,7 +77,7 @@ def test_examples():
     image = np.where(np.indices((48, 64)).sum(0) % 2, 1, -1).astype(np.float32)
     image[20, 30:32] = 100, 300
     n = 0
-    for module in (srcfind, srcfind._finder, srcfind._catalogue, srcfind._merge):
+    for module in (srcfind, srcfind._finder, srcfind._catalogue, srcfind._flags, srcfind._merge):
         result = doctest.testmod(
             module,
             extraglobs={"image": image, "find": srcfind.find, "merge": srcfind.merge},
@@ -85,6 +86,15 @@ def test_examples():
         assert result.failed == 0
         n += result.attempted
     assert n > 5
+
+
+def test_names_of_exceptions():
+    """Tracebacks show what users write behind `except`, and pickles find it."""
+    for name in srcfind.__all__:
+        kind = getattr(srcfind, name)
+        if isinstance(kind, type) and issubclass(kind, (Exception, Warning)):
+            assert kind.__module__ == "srcfind"
+            assert isinstance(pickle.loads(pickle.dumps(kind("text"))), kind)
 
 
 def test_versions():

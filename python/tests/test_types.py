@@ -3,11 +3,14 @@ import os
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 import srcfind
 import srcfind_test as t
+from srcfind._calls import lib, listed, text
 from srcfind._options import _KNOWN
+from srcfind._signatures import FormatName
 
 RIGHT = """
 import pathlib
@@ -25,6 +28,9 @@ srcfind.Finder(threads=2, device_memory=1024).find("x.fits").write(pathlib.Path(
 def hand_on(path: str, **options: "Unpack[srcfind.Options]") -> int:
     return len(srcfind.find(path, **options))
 hand_on("x.fits", fit=True)
+srcfind.find("x.fits").write("c", format="votable")
+srcfind.merge(["a.csv"], "m.csv", duplicates="keep", sort="snr")
+is_artefact: Any = srcfind.find("x.fits")["Flags"] & srcfind.Flag.ARTEFACT
 of_any_types: dict[str, Any] = {}
 srcfind.Finder(**of_any_types)
 """
@@ -43,6 +49,10 @@ srcfind.find("x.fits", gpu=True)
 srcfind.Finder(min_pixels=2.5)
 srcfind.Finder(shapes="round")
 srcfind.find("x.fits").write(3)
+srcfind.find("x.fits").write("c.csv", format="cvs")
+srcfind.find("x.fits").map("rmss")
+srcfind.merge([], "m.csv", duplicates="mark")
+srcfind.merge([], "m.csv", sort="RA")
 """
 
 
@@ -73,6 +83,10 @@ def mypy(directory, *arguments):
 
 def test_options_are_those_of_the_library():
     assert list(srcfind.Options.__annotations__) == list(_KNOWN)
+
+
+def test_formats_are_those_of_the_library():
+    assert list(get_args(FormatName)) == [text(each.name) for each in listed(lib.srcfind_format)]
 
 
 def test_package(tmp_path):

@@ -203,7 +203,7 @@ def _remarks(catalogue: CatalogueFile, picture_words: str) -> Sequence[str]:
 
 def _title(catalogue: CatalogueFile) -> str:
     path = catalogue.images[0].get("path") if len(catalogue.images) == 1 else None
-    return PurePath(path).name or path if isinstance(path, str) and path else catalogue.path.name
+    return PurePath(path).name or path if isinstance(path, str) and path else ""
 
 
 def _beside(
@@ -218,10 +218,10 @@ def _beside(
 
 
 def write_catalogue_page(
-    path: Path, page: Path, reference: ReferenceOptions | None = None
+    path: Path, page: Path, reference: ReferenceOptions | None = None, of: str = ""
 ) -> list[str]:
-    """Writes the page of the catalogue `path`, perhaps beside a reference. Returns messages about
-    what it could not compare."""
+    """Writes the page of the catalogue `path`, perhaps beside a reference. of: what the sources are
+    of, if that is not the catalogue. Returns messages about what it could not compare."""
     catalogue = read_any_catalogue(path)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         picture, words = read_picture(catalogue)
@@ -231,8 +231,8 @@ def write_catalogue_page(
         page,
         render(
             "catalogue.html",
-            title=_title(catalogue),
-            subtitle=f"The sources of {path.name}, found by srcfind {catalogue.members['srcfind']}",
+            title=_title(catalogue) or of or path.name,
+            subtitle=f"The sources of {of or path.name}, found by srcfind {catalogue.members['srcfind']}",
             version=metadata.version("srcfind"),
             facts=_facts(catalogue),
             notes=_notes(catalogue),
