@@ -67,6 +67,25 @@ class Commands(t.Case):
         printed = result.stdout.splitlines()[: len(lines)]
         self.assertEqual([line.rstrip() for line in printed], [line[4:] for line in lines])
 
+    def test_quoted_notes(self):
+        """What the pages of docs/ say that srcfind prints of a map of data/: its summary, or a part of
+        it between dots, and its notes."""
+        printed = {}
+        for path in ("data/maps/magpis.fits", "data/maps/parkes.fits"):
+            results = [t.run(*options, path, cwd=self.directory.name) for options in ([], ["-s"])]
+            printed[path] = "".join(result.stderr for result in results)
+        n_quoted = 0
+        for page in sorted(glob.glob(os.path.join(t.SOURCE_ROOT, "docs", "*.md"))):
+            with open(page) as stream:
+                text = stream.read()
+            for path, line in re.findall(r"(?m)^    srcfind: (data/maps/\S+): (.*)$", text):
+                self.assertIn("srcfind: %s: %s\n" % (path, line), printed[path], page)
+                n_quoted += 1
+            for line in re.findall(r"(?m)^    \.\.\. (.*), \.\.\.$", text):
+                self.assertIn(line + ", ", printed["data/maps/magpis.fits"], page)
+                n_quoted += 1
+        self.assertGreater(n_quoted, 3)
+
     def test_commands(self):
         n_commands = 0
         for page in PAGES:

@@ -7,6 +7,7 @@ are looked for beside the Python of the tests and in PEERS_PYTHON; without them 
 left out, and all others run."""
 import functools
 import json
+import math
 import os
 import re
 import shlex
@@ -34,9 +35,10 @@ def page(name):
 
 
 def commands_of(text):
-    """The lines in blocks of code that begin with a program; those of output do not."""
+    """The lines in blocks of code that begin with a program; those of output do not. The lines that
+    install srcfind are left out."""
     lines = re.findall(r"(?m)^    (.*)$", text.replace("\\\n", ""))
-    return [line for line in lines if line.split(" ")[0] in PROGRAMS]
+    return [line for line in lines if line.split(" ")[0] in PROGRAMS and "venv" not in line]
 
 
 @functools.lru_cache
@@ -65,11 +67,24 @@ def shown_rows(text):
     ]
 
 
-def median_text(values):
-    """A median with its error, as srcfind-page writes it."""
-    middle = np.median(values)
-    error = 1.2533 * 1.4826 * np.median(abs(values - middle)) / np.sqrt(len(values))
-    return middle, error
+def scatter(values):
+    return 1.4826 * np.median(abs(values - np.median(values)))
+
+
+def median_of(values):
+    """A median with its error, as srcfind-page has them."""
+    return np.median(values), 1.2533 * scatter(values) / np.sqrt(len(values))
+
+
+def measured(value, error):
+    """A value and its error to two digits of the error, as srcfind-page writes them."""
+    decimals = 1 - math.floor(math.log10(float("%.1e" % error)))
+    text = "%.*f ± %.*f" % (decimals, value, decimals, error)
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def number(value):
+    return "%.4g" % value
 
 
 class Pages(t.Case):
@@ -94,7 +109,7 @@ class Pages(t.Case):
     def can_run(self, command):
         if command.startswith("srcfind-page "):
             return python_with(PAGE_COMMAND)
-        return "docs/tutorial.py" not in command or python_with("matplotlib")
+        return "python3 tutorial.py" not in command or python_with("matplotlib")
 
     def run_page(self, name):
         """Standard output and error of each command that can run here."""
@@ -138,8 +153,15 @@ class Tutorial(Pages):
         self.check_reliability()
         self.check_reference()
         self.check_sentence()
+        if python_with(PAGE_COMMAND):
+            self.check_page()
         if python_with("matplotlib"):
             self.assertGreater(os.path.getsize(self.path("figure.png")), 30000)
+
+    def rows_below(self, heading):
+        """The rows of the page's table that begins with this heading."""
+        table = self.text[self.text.index("\n| %s |" % heading) :].split("\n\n")[0]
+        return shown_rows(table.replace("\\|", ""))[2:]
 
     def check_messages(self):
         shown = re.findall(r"(?m)^    (srcfind: .*)$", self.text)
@@ -165,13 +187,13 @@ class Tutorial(Pages):
 
     def check_completeness(self):
         bins = self.catalogue["completeness"]["flux"]
-        shown = [row for row in self.rows if re.match(r"\d\.\d\d to ", row[0])]
+        shown = self.rows_below("true Total_flux (mJy)")
         computed = [
             [
-                "%.2f to %.2f" % (part["low"], part["high"]),
+                "%.4g to %.4g" % (1e3 * part["low"], 1e3 * part["high"]),
                 str(part["injected"]),
                 str(part["found"]),
-                "%.2f ± %.2f" % (part["completeness"], part["error"]),
+                measured(part["completeness"], part["error"]),
             ]
             for part in bins
         ]
@@ -185,14 +207,23 @@ class Tutorial(Pages):
         )
 
     def check_reliability(self):
-        counts = {
-            name: sum(part[name] for part in self.catalogue["reliability"])
-            for name in ("positive", "negative", "artefacts", "negative_artefacts")
-        }
+        """The rows are all in which there is a source, so that their sums are the numbers of the text."""
+        names = ("positive", "negative", "reliability", "artefacts", "negative_artefacts")
+        bins = self.catalogue["reliability"]
+        filled = [part for part in bins if any(part[name] for name in names)]
+        self.assertEqual(
+            [row[1:] for row in self.rows_below("\\|Pix_SNR\\|")],
+            [[number(part[name]) for name in names] for part in filled],
+        )
         # artefacts are counted apart from the others
-        self.assertEqual(list(counts.values()), [62, 2, 1, 3])
+        counts = [sum(part[name] for part in bins) for name in names if name != "reliability"]
+        self.assertEqual(counts, [62, 2, 1, 3])
         self.assertEqual(len(self.sources), 63)
-        self.assertIn("reliability is 1 - 2 / 62, or %.0f%%" % (100 - 200 / 62), self.text)
+        self.assertIn(
+            'columns "positive" (%d) and "negative" (%d). Then it is 1 - 2 / 62, or %.0f%%'
+            % (*counts[:2], 100 - 200 / 62),
+            " ".join(self.text.split()),
+        )
 
     def compared(self):
         reference = Table.read(self.path("parkes.sumss.ecsv"))
@@ -208,19 +239,22 @@ class Tutorial(Pages):
     def check_reference(self):
         reference, j, east, north, ratio = self.compared()
         self.assertEqual(len(j), 9)
-        logarithm, error = median_text(np.log(ratio))
+        logarithm, error = median_of(np.log(ratio))
+        scatters = "%.3g, %.3g" % (scatter(east), scatter(north))
         rows = [
             ["matched within 432 arcsec", "9"],
-            ["offset to the east, RA cos(Dec) (arcsec)", "%.3g ± %.2g" % median_text(east)],
-            ["offset to the north (arcsec)", "%.3g ± %.2g" % median_text(north)],
+            ["offset to the east, RA cos(Dec) (arcsec)", measured(*median_of(east))],
+            ["offset to the north (arcsec)", measured(*median_of(north))],
+            ["scatter of the offsets (arcsec)", scatters],
             [
                 "flux ratio, catalogue / reference",
-                "%.3g ± %.2g" % (np.exp(logarithm), np.exp(logarithm) * error),
+                measured(np.exp(logarithm), np.exp(logarithm) * error),
             ],
+            ["scatter of the flux ratios", "%.3g%%" % (100 * scatter(np.log(ratio)))],
         ]
         for row in rows:
             self.assertIn(row, self.rows)
-        self.assertIn("ratios scatter by %.0f%%" % (100 * error * 3 / 1.2533), self.text)
+        self.assertIn("ratios scatter by %s." % rows[-1][1], self.text)
         brightest = int(np.argmax(tutorial.expected(self.catalogue, reference)[j]))
         both = [row["Name"] in ("G4Jy 1472", "G4Jy 1477") for row in reference]
         self.assertIn("has a ratio of %.2f" % ratio[brightest], self.text)
@@ -229,32 +263,29 @@ class Tutorial(Pages):
         self.assertIn(
             "the ratio is %.2f" % (ratio[brightest] * alone / flux[both].sum()), self.text
         )
-        if python_with(PAGE_COMMAND):
-            self.check_page_of_reference(rows)
 
-    def check_page_of_reference(self, rows):
-        """The same numbers are on the page that srcfind-page wrote."""
+    def check_page(self):
+        """The rows of the tables are on the page that srcfind-page wrote."""
         with open(self.path("c.html"), encoding="utf-8") as stream:
             words = re.sub(r"\s*(<[^>]*>\s*)+", "|", stream.read())
-        words = words.replace("\N{MINUS SIGN}", "-")
-        for row in rows + [["expected to match by chance", "0.25"]]:
-            self.assertIn(row, self.rows)
-            self.assertIn("|".join(row), words)
+        for heading in ("true Total_flux (mJy)", "\\|Pix_SNR\\|", "catalogue less reference"):
+            for row in self.rows_below(heading):
+                self.assertIn("|" + "|".join(row) + "|", words)
 
     def check_sentence(self):
         """Its numbers are those of the tables."""
         words = " ".join(re.findall(r"(?m)^> (.*)$", self.text))
         _, _, east, north, ratio = self.compared()
-        logarithm, error = median_text(np.log(ratio))
+        logarithm, error = median_of(np.log(ratio))
         for part in (
             "srcfind %s " % self.catalogue["srcfind"],
             "found %d sources" % len(self.sources),
             "boxes of %d pixels" % self.catalogue["background"]["local"]["size"],
             "(%d isolated matches" % len(ratio),
-            "%.0f ± %.0f arcsec to the east" % median_text(east),
-            "%.0f ± %.0f arcsec to the north" % median_text(north),
+            "%.0f ± %.0f arcsec to the east" % median_of(east),
+            "%.0f ± %.0f arcsec to the north" % median_of(north),
             "ratio is %.2f ± %.2f" % (np.exp(logarithm), np.exp(logarithm) * error),
-            "90 ± 7 % complete from 0.60 to 0.78 Jy",
+            "90.5 ± 6.5 % complete from 0.60 to 0.78 Jy",
             "reliability is 97 %",
         ):
             self.assertIn(part, words)
