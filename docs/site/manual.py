@@ -16,6 +16,8 @@ OF_GROUP = "#define %s_OPTION(name, letter, argument, type, member, initial, val
 # beside the name of a group: an option of -h
 DAILY = "DAILY"
 ACRONYMS = ("JSON",)
+# the manuals that have one page each
+OTHERS = ("srcfind-merge", "srcfind-page")
 
 
 class Wrong(Exception):
@@ -122,10 +124,13 @@ def groups(root: str) -> dict[str, list[Option]]:
     return found
 
 
-def in_html(body: str) -> str:
-    """Some lines of mdoc in HTML."""
-    page = (
-        ".Dd January 1, 2000\n.Dt SRCFIND 1\n.Os\n.Sh NAME\n.Nm srcfind\n.Nd x\n.Sh BODY\n" + body
+def in_html(body: str, name: str = "srcfind", section: str = "BODY") -> str:
+    """Some lines of mdoc in HTML; `name` is what .Nm stands for. In a section SYNOPSIS mandoc begins a
+    line at each .Nm."""
+    page = ".Dd January 1, 2000\n.Dt SRCFIND 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd x\n.Sh %s\n%s" % (
+        name,
+        section,
+        body,
     )
     result = subprocess.run(
         ["mandoc", "-T", "html", "-O", "fragment"],
@@ -134,7 +139,7 @@ def in_html(body: str) -> str:
         text=True,
         check=True,
     )
-    start = result.stdout.index('id="BODY"')
+    start = result.stdout.index('id="%s"' % section)
     start = result.stdout.index("</h1>", start) + len("</h1>")
     text = result.stdout[start : result.stdout.rindex("</section>")]
     text = re.sub(r'<a class="permalink" href="#[^"]*">(.*?)</a>', r"\1", text)  # of no use here
@@ -170,6 +175,11 @@ class Links:
         )
 
 
+def section_of_html(part: Part) -> str:
+    """The name of the section in which mandoc formats a part: what it does with .Nm depends on it."""
+    return "SYNOPSIS" if part.title == "SYNOPSIS" else "BODY"
+
+
 def raw(text: str) -> str:
     return '```{raw} html\n<div class="manual">\n%s\n</div>\n```\n' % text
 
@@ -187,7 +197,7 @@ class Manuals:
         self.texts = texts_of_options(items)
         self.groups = groups(root)
         self.of_manual = {"srcfind": sections(body)}
-        for name in ("srcfind-merge", "srcfind-page"):
+        for name in OTHERS:
             self.of_manual[name] = sections(self._read(name + ".1"))
         self._find_links()
 
@@ -240,19 +250,27 @@ class Manuals:
             if section.title != "NAME":
                 text = "# %s\n\n%s\n" % (words(section.title), self._body(section))
                 pages["manual-" + slug(section.title)] = text
-        for name in ("srcfind-merge", "srcfind-page"):
-            text = "# %s\n\n" % name
-            own = Links()  # its options are others
-            anchors = {part.title: name + "-" + slug(part.title) for part in self.of_manual[name]}
-            own.sections = {title: "#" + anchor for title, anchor in anchors.items()}
-            for section in self.of_manual[name]:
-                text += heading("##", anchors[section.title], words(section.title))
-                text += raw(own.put(in_html(section.body)))
-            pages["manual-" + name] = text
+        for name in OTHERS:
+            pages["manual-" + name] = self._other_manual(name)
         return pages
 
+    def _other_manual(self, name: str) -> str:
+        text = "# %s\n\n" % name
+        links = Links()  # its options are others
+        for section in self.of_manual[name]:
+            for part in [section] + section.parts:
+                links.sections[part.title] = "#%s-%s" % (name, slug(part.title))
+        for section in self.of_manual[name]:
+            for mark, part in [("##", section)] + [("###", part) for part in section.parts]:
+                text += heading(mark, links.sections[part.title][1:], words(part.title))
+                if part.body.strip():
+                    text += raw(links.put(in_html(part.body, name, section_of_html(part))))
+        return text
+
     def _body(self, section: Part) -> str:
-        text = raw(self.links.put(in_html(section.body))) if section.body.strip() else ""
+        text = ""
+        if section.body.strip():
+            text = raw(self.links.put(in_html(section.body, section=section_of_html(section))))
         for part in section.parts:
             if part.body.strip() or part.title != "Options":
                 text += heading("##", "manual-" + slug(part.title), part.title)

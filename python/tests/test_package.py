@@ -25,7 +25,10 @@ def test_files():
     wanted = {"bin/" + name for name in commands}
     wanted |= {"share/man/man1/%s.1" % name for name in commands}
     wanted |= {"share/srcfind/srcfind.schema.json", "share/srcfind/columns/aegean"}
-    wanted |= {"share/doc/srcfind/LICENSE", "share/doc/srcfind/examples/lightcurve.py"}
+    wanted |= {
+        "share/doc/srcfind/" + name
+        for name in ("LICENSE", "examples/lightcurve.py", "docs/trust.md")
+    }
     assert wanted <= outside
     assert all(name in wanted or name.startswith("share/") for name in outside), outside
     assert not srcfind.__file__.startswith(t.SOURCE_ROOT + os.sep)

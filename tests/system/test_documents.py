@@ -96,6 +96,22 @@ class Documents(t.unittest.TestCase):
             for figure in re.findall(r"\d+\.\d+|\d{2,}", row.split("|", 2)[2]):
                 self.assertRegex(measured, r"(?<![\d.])%s(?![\d.]*\d)" % re.escape(figure), row)
 
+    def test_installed(self):
+        """All pages are installed."""
+        installed = re.findall(r"'(\S+\.md)'", "\n".join(lines_of("docs/meson.build")))
+        self.assertEqual(["docs/" + name for name in installed], relative("docs/*.md"))
+
+    def test_flags(self):
+        """docs/columns.md has each flag of srcfind.h, and the sum of its example is right."""
+        flags = re.findall(r"SRCFIND_FLAG_\w+ = (\d+)", "\n".join(lines_of("src/srcfind.h")))
+        page = "\n".join(lines_of("docs/columns.md"))
+        table = page.split("\n## Flags\n")[1].split("\n## ")[0]
+        self.assertEqual(re.findall(r"(?m)^\| (\d+) \|", table), flags)
+        for terms, total in re.findall(r"\(([\d +]+) = (\d+)\)", table):
+            self.assertEqual(sum(map(int, terms.split("+"))), int(total))
+            self.assertIn('(c["Flags"] & %s) == 0' % total, table)
+            self.assertIn('"(Flags & %s) == 0"' % total, table)
+
     def test_names_of_tests(self):
         """Each file has a row, and each row that names a file or a test of a file has that file."""
         files = [

@@ -1,6 +1,8 @@
 """docs/lightcurves.md: its commands give the light curves of sources in six epochs, and its script
 finds the one that varies."""
 import contextlib
+import glob
+import importlib.util
 import io
 import math
 import os
@@ -19,6 +21,7 @@ import sky  # which srcfind_test finds
 sys.path.append(os.path.join(t.SOURCE_ROOT, "examples"))
 import lightcurve  # noqa: E402
 
+MERGE = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
 SIDE, BEAM, NOISE = 128, (6.0, 5.0, 0.0), 1e-4  # pixels, Jy/beam
 PEAKS = [5e-3, 3e-3, 2e-3, 2e-3, 1.5e-3, 1e-3, 1e-3, 8e-4, 8e-4]  # of sources in a grid
 VARIABLE, FLARE = 3, [1.0, 1.1, 2.0, 3.0, 1.6, 1.0]
@@ -155,6 +158,59 @@ class LightCurves(t.Case):
         self.assertIn(
             "".join("    " + line for line in printed.getvalue().splitlines(True)), page()
         )
+
+    @t.unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+    def test_no_dates(self):
+        """A merged catalogue from CSV has no dates: the script draws against the number of the epoch,
+        and says so."""
+
+        def draw(catalogue):
+            result = subprocess.run(
+                [sys.executable, lightcurve.__file__, catalogue, "light.png"],
+                capture_output=True,
+                text=True,
+                cwd=self.directory.name,
+            )
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(os.path.exists(self.path("light.png")))
+            os.remove(self.path("light.png"))
+            return result
+
+        with_dates = draw("light.vot")
+        self.assertEqual(with_dates.stderr, "")
+        epochs = sorted(glob.glob(self.path("epoch*.fits")))
+        given = ["--at", self.path("reference.fits"), "--fit", "-q"]
+        self.assertEqual(t.run(*given, *epochs, "-o", self.path("light")).returncode, 0)
+        catalogues = sorted(glob.glob(self.path("light/*.csv")))
+        self.assertEqual(len(catalogues), 6)
+        for merged in ("m.vot", "m.csv"):
+            result = subprocess.run(
+                [MERGE, *catalogues, "--radius", "3", "-q", "-o", self.path(merged)],
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(result.returncode, 0, result.stderr)
+            without = draw(merged)
+            self.assertIn("the number of the epoch", without.stderr)
+            self.assertEqual(without.stderr.count("\n"), 1, without.stderr)
+            self.assertEqual(without.stdout, with_dates.stdout)
+            curves = {
+                entry: epochs
+                for entry, _, _, epochs, *_ in lightcurve.light_curves(
+                    Table.read(self.path(merged))
+                )
+            }
+            missing = [entry for entry, numbers in curves.items() if len(numbers) == 5]
+            self.assertEqual(list(map(int, curves[missing[0]])), [1, 2, 3, 4, 6])
+
+    def test_single_image(self):
+        """The catalogue of one image is not merged: an error that says what to do."""
+        given = ["--at", self.path("reference.fits"), "--fit", "-q"]
+        self.assertEqual(
+            t.run(*given, self.path("epoch1.fits"), "-o", self.path("one.csv")).returncode, 0
+        )
+        with self.assertRaisesRegex(SystemExit, "--merge LIGHT.vot"):
+            lightcurve.light_curves(Table.read(self.path("one.csv")))
 
     def test_single_epoch(self):
         """One epoch is no curve."""

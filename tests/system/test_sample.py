@@ -44,6 +44,7 @@ class Sample(t.Case):
         says = 'echo "$@"\n'
         for name, lines in (
             ("scripts/install-packages", says),
+            ("build/build.ninja", ""),
             ("bin/meson", says),
             ("bin/nvcc", says),
             ("bin/nvidia-smi", "echo '%s'\nexit %d\n" % (gpus, driver)),

@@ -40,7 +40,7 @@ class Site(t.unittest.TestCase):
     @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_pages(self):
         """Each option has a heading on one page, and links to it in the words of others; links between
-        pages lead to those of the site."""
+        pages lead to those of the site, and links to other files to copies of these."""
         self.stage(t.SOURCE_ROOT)
         names = [name for name in os.listdir(self.path("pages")) if name.startswith("options-")]
         headings = re.findall(
@@ -56,12 +56,31 @@ class Site(t.unittest.TestCase):
         self.assertIn("(noise.md)", self.text("pages/index.md"))
         self.assertIn("(architecture.md)", self.text("pages/extended.md"))
         self.assertIn("](pictures/noise.png)", self.text("pages/noise.md"))
+        for name in ("parkes.fits", "parkes.sumss.ecsv", "tutorial.py", "picture.py"):
+            self.assertIn("](files/%s)" % name, self.text("pages/tutorial.md"))
+            self.assertTrue(os.path.getsize(self.path("pages/files/" + name)))
+
+    @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
+    def test_manuals_of_other_commands(self):
+        """They have their own name, a line for each form of the command, and all their sections."""
+        self.stage(t.SOURCE_ROOT)
+        for name, forms in (("srcfind-page", 2), ("srcfind-merge", 1)):
+            page = self.text("pages/manual-%s.md" % name)
+            self.assertNotIn('<code class="Nm">srcfind</code>', page)
+            self.assertEqual(page.count('<td><code class="Nm">%s</code></td>' % name), forms)
+            with open(os.path.join(t.SOURCE_ROOT, "man", name + ".1")) as stream:
+                headings = re.findall(r"(?m)^\.S[hs] (.*)$", stream.read())
+            shown = re.findall(r"(?m)^###? (.*)$", page)
+            self.assertEqual([text.lower() for text in shown], [text.lower() for text in headings])
+        page = self.text("pages/manual-srcfind-page.md")
+        self.assertIn("\n### Catalogues\n", page)
+        self.assertIn("The page of a report", page)
 
     @t.unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_links_of_pages(self):
         """A page that is not in the menu, or that has a link to nothing, is an error."""
         root = self.path("tree")
-        ignored = shutil.ignore_patterns("build*", ".git", "debian", "maps")
+        ignored = shutil.ignore_patterns("build*", ".git", "debian")
         shutil.copytree(t.SOURCE_ROOT, root, ignore=ignored)
         self.stage(root)
         with open(os.path.join(root, "docs", "noise.md"), "a") as stream:

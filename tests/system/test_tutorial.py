@@ -109,7 +109,7 @@ class Pages(t.Case):
     def can_run(self, command):
         if command.startswith("srcfind-page "):
             return python_with(PAGE_COMMAND)
-        return "docs/tutorial.py" not in command or python_with("matplotlib")
+        return "python3 tutorial.py" not in command or python_with("matplotlib")
 
     def run_page(self, name):
         """Standard output and error of each command that can run here."""
