@@ -504,6 +504,13 @@ def test_small_tables_have_the_numbers_of_the_catalogue(searched):
             str(each["artefacts"]),
             str(each["negative_artefacts"]),
         ]
+    everything = [row for row in cells(text, "reliability") if row][-1]
+    sums = [
+        sum(each[name] for each in members["reliability"])
+        for name in ("positive", "negative", "artefacts", "negative_artefacts")
+    ]
+    assert everything[:3] + everything[4:] == ["all", *map(str, sums)]
+    assert everything[3] == _numbers.short(1 - sums[1] / sums[0])
     rows = [row for row in cells(text, "completeness") if row]
     known = [
         each

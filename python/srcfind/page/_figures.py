@@ -95,6 +95,29 @@ def _has_real(catalogue: CatalogueFile, name: str) -> bool:
     return bool(np.isfinite(catalogue.reals(name)[~has_flag(catalogue, ARTEFACT)]).any())
 
 
+def _reliability_row(each: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a bin; one without limits is of all sources."""
+    low, high = each.get("low"), each.get("high")
+    limits = (
+        "all"
+        if low is None
+        else f"from {_cell(low)}"
+        if high is None
+        else f"{_cell(low)} to {_cell(high)}"
+    )
+    names = "positive", "negative", "reliability", "artefacts", "negative_artefacts"
+    return (limits, *(_cell(each.get(name)) for name in names))
+
+
+def _all_bins(bins: list[dict[str, Any]]) -> dict[str, Any]:
+    """The sums of all bins, and their reliability."""
+    names = "positive", "negative", "artefacts", "negative_artefacts"
+    sums: dict[str, Any] = {name: sum(number(each, name) for each in bins) for name in names}
+    if sums["positive"] > 0:
+        sums["reliability"] = max(0, 1 - sums["negative"] / sums["positive"])
+    return sums
+
+
 def reliability_section(catalogue: CatalogueFile) -> Section:
     """S/N of positive and negative sources, and what `reliability` says."""
     bins = objects(catalogue.members, "reliability", "low", "positive", "negative")
@@ -110,19 +133,9 @@ def reliability_section(catalogue: CatalogueFile) -> Section:
                 "How many sources are false? Search with --negative, which finds those of the negated image, too."
             ],
         )
-    rows = [
-        (
-            f"{_cell(each['low'])} to {_cell(each.get('high'))}"
-            if each.get("high") is not None
-            else f"from {_cell(each['low'])}",
-            _cell(each["positive"]),
-            _cell(each["negative"]),
-            _cell(each.get("reliability")),
-            _cell(each.get("artefacts")),
-            _cell(each.get("negative_artefacts")),
-        )
-        for each in bins
-    ]
+    rows = [_reliability_row(each) for each in bins]
+    if bins:
+        rows.append(_reliability_row(_all_bins(bins)))
     name = "Pix_SNR" if catalogue.has("Pix_SNR") else "SNR"
     figures = [_signs_plot(catalogue, name)] if _has_real(catalogue, name) else []
     return Section(
