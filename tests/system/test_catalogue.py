@@ -1224,7 +1224,11 @@ class Units(t.Case):
                 {"BUNIT": None},
                 "fluxes are in the unit of the pixels, not in Jy: there is no BUNIT; write it, such as Jy/beam",
             ),
-            ({"BUNIT": None, "BMAJ": None}, None),
+            (
+                {"BUNIT": None, "BMAJ": None},
+                "fluxes are in the unit of the pixels, not in Jy: there is no BUNIT; write it, such as Jy/beam, and add --beam",
+            ),
+            ({"BUNIT": None, "BMAJ": None, **sky}, None),
         ):
             path = self.write("image.fits", t.noise(80, 80), t.sky_header(**cards))
             with self.subTest(cards):
