@@ -25,6 +25,7 @@
 /* Limits: pixels, noise or sources above them look wrong, and a beam below its limit. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
 static const double LEAST_BOX = 5;         /* beams */
+static const double WIDEST_DEFAULT = 8;    /* of the scales of --scales without a list, beams */
 static const double LEAST_LEFT = 0.1;      /* of the pixels, with a mask */
 static const double MOST_RANGE = 2;        /* of the background, in rms */
 static const double MOST_UNMEASURED = 0.1; /* of what is measured */
@@ -338,7 +339,7 @@ static bool is_wide_scale_empty(const struct result *r) {
     for (int64_t i = 0; i < r->sources.n; i++)
         if (r->sources.rows[i].scale == widest)
             return false;
-    return widest > 8;
+    return widest > WIDEST_DEFAULT;
 }
 
 /* Notes emission that scales have left in the background. */

@@ -83,8 +83,10 @@ int image_list_read(const struct cli *cli, const char *what, struct image_list *
     const int status = cli->files_from ? add_list(cli, what, list) : EXIT_OK;
     if (status != EXIT_OK || list->n > 0)
         return status;
-    return cli->files_from ? messages_usage("%s: the list is empty", cli->files_from)
-                           : messages_usage("no image given: try `srcfind image.fits`, or --help");
+    return cli->files_from
+               ? messages_usage("%s: the list is empty", cli->files_from)
+               : messages_usage(
+                     "no image given: try `srcfind -s image.fits -o catalogue.csv`, or --help");
 }
 
 int image_list_check_unique(const struct image_list *list) {

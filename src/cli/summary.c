@@ -112,7 +112,7 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
         fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
                 (long long)b->box, (long long)b->step);
     if (b->share_excluded > TOLD_SHARE)
-        fprintf(stream, ", less bright wide islands (%.2g%% of the pixels)",
+        fprintf(stream, ", without bright wide islands (%.2g%% of the pixels)",
                 100 * b->share_excluded);
 }
 

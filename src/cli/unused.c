@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "gpu/module.h"
 #include "input/regions/region_file.h"
+#include "output/writer.h"
 
 static void note(const struct messages *messages, const struct cli *cli, const char *option,
                  const char *why) {
@@ -48,6 +49,8 @@ void unused_note(const struct messages *messages, const struct cli *cli,
         note(messages, cli, "flux-error", "with --at-fixed: fluxes have no errors");
         note(messages, cli, "position-error", "with --at-fixed: positions have no errors");
     }
+    if (writer_named(targets->format->name)->is_sky_model && !cli->merge)
+        note(messages, cli, "sort", "with sky models, which keep the order of the islands");
     if (!cli->output)
         note(messages, cli, "skip-existing", "without -o, which names the catalogues");
     if (!cli->save.maps[MAP_MASK]) {

@@ -777,8 +777,8 @@ static enum srcfind_status refuse_island(const struct options *options, struct e
     format_double(options->island, island);
     format_double(options->threshold, threshold);
     return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "island: %s is above the threshold, %s: add --island %s", island, threshold,
-                     threshold);
+                     "island: %s is above the threshold, %s: give --island %s or less", island,
+                     threshold, threshold);
 }
 
 /* Maps of the noise, where something else gives it, or there is no image for them. */

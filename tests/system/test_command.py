@@ -413,7 +413,7 @@ class Command(t.Case):
             stream.write("no image")
         open(self.path("empty.fits"), "w").close()
         for arguments, status, words in (
-            ([], 2, "no image given: try `srcfind image.fits`, or --help"),
+            ([], 2, "no image given: try `srcfind -s image.fits -o catalogue.csv`, or --help"),
             (["help"], 2, "did you mean --help?"),
             (["version"], 2, "did you mean --version?"),
             ([""], 2, "an empty name is no image"),
@@ -644,7 +644,9 @@ class Command(t.Case):
         self.assertEqual([options[name] for name in ("local", "island", "fit")], ["yes", 4, "yes"])
         self.assertNotIn("survey", options)
         result = t.run("-s", "-n", "2.5", self.image)
-        self.assertIn("--island: 3 is above the threshold, 2.5: add --island 2.5", result.stderr)
+        self.assertIn(
+            "--island: 3 is above the threshold, 2.5: give --island 2.5 or less", result.stderr
+        )
 
     def test_report_of_survey(self):
         """--skip-existing takes -s and the three options for the same."""

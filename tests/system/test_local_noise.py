@@ -167,7 +167,8 @@ class LocalNoise(t.Case):
                 path, "--local", "-i", "3", "--fit", *words, "-o", self.path("c.csv"), check=True
             )
             self.assertRegex(
-                result.stderr, r", in boxes of \d+ pixels every \d+, less bright wide islands \(\d"
+                result.stderr,
+                r", in boxes of \d+ pixels every \d+, without bright wide islands \(\d",
             )
             flux = max(abs(row["Total_flux"]) for row in t.read_csv(self.path("c.csv")))
             self.assertAlmostEqual(flux / (200 * 10**2), 1, delta=0.02)

@@ -138,6 +138,12 @@ class Sort(t.Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assert_ordered(self.rows(self.path("ra.csv")), "ra")
 
+    def test_sky_models_are_not_sorted(self):
+        words = "--sort has no effect with sky models"
+        options = ["--fit", "--sort", "flux", "-o", self.path("c.skymodel")]
+        self.assertIn(words, run(self.image, *options).stderr)
+        self.assertNotIn(words, run(self.image, *options[:-1], self.path("c.csv")).stderr)
+
     def test_wrong_keys(self):
         words = "--sort: 'size' is not flux, snr, ra or dec"
         self.assertIn(words, run(self.image, "--sort", "size").stderr)

@@ -3,15 +3,8 @@
 #include <string.h>
 
 #include "output/picture/bar_ticks.h"
+#include "stretch.h"
 #include "unit.h"
-
-static struct stretch stretch_with(double zero, double unit, double highest) {
-    struct stretch s = {.zero = zero, .unit = unit};
-    float mean = (float)highest;
-    const struct block_means means = {1, 1, 1, &mean};
-    stretch_to(&s, &means);
-    return s;
-}
 
 /* The labels, from the lowest on. */
 static const char *labels_of(const struct bar_ticks *ticks) {

@@ -98,7 +98,7 @@ static void messages_are_the_same(void **state) {
     use_comma(true);
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_ERROR_OPTIONS);
     assert_string_equal(srcfind_message(finder),
-                        "island: 6.5 is above the threshold, 5: add --island 5");
+                        "island: 6.5 is above the threshold, 5: give --island 5 or less");
     assert_null(strstr(srcfind_versions(), ",0"));
     srcfind_destroy(finder);
     srcfind_options_destroy(options);

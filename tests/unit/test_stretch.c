@@ -1,16 +1,8 @@
 /* The grey levels of a picture. */
 #include <math.h>
 
-#include "output/picture/stretch.h"
+#include "stretch.h"
 #include "unit.h"
-
-static struct stretch stretch_with(double zero, double unit, double highest) {
-    struct stretch s = {.zero = zero, .unit = unit};
-    float mean = (float)highest;
-    const struct block_means means = {1, 1, 1, &mean};
-    stretch_to(&s, &means);
-    return s;
-}
 
 /* Levels and values are the same thing. */
 static void levels(void **state) {
