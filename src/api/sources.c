@@ -1,15 +1,14 @@
 /* How rows are made of islands:
  *
  * 1. If no pixels are needed, each row is made of the moments of its island (measure_islands).
- * 2. Else islands are taken in batches, from the last batch to the first. components_find divides
- *    and fits the islands of a batch; their rows, Gaussians and labels are a block of a list, which
- *    begins with the first islands in the end. The memory of the islands is then freed.
- * 3. The blocks are appended in the order of the islands, and each is freed.
- * 4. Labels of a scale are turned to pixels of the image.
+ * 2. Else islands are taken in batches, in their order. components_find divides and fits the
+ *    islands of a batch; rows, Gaussians and labels of its components follow those of the batches
+ *    before, in the arrays of the result.
+ * 3. Labels of a scale are turned to pixels of the image.
  *
  * Rows are always in the order of the islands, however many batches and threads there are.
  * The pixels of each island are read once from each image. A batch limits the memory for pixels;
- * rows are in memory twice while blocks are appended. */
+ * the arrays have room for the rows that are likely, and pages that have none take no memory. */
 #include "api/sources.h"
 
 #include <stdlib.h>
@@ -20,142 +19,80 @@
 #include "measure/measure.h"
 #include "measure/setting.h"
 
-/* The sources of a batch of islands. */
-struct block {
-    struct sources sources;
-    struct block *next; /* of the islands behind these */
-};
-
-struct source_blocks {
+struct source_maker {
     struct segments *segments;
-    bool keeps_islands;
     const struct measurer *measurer; /* NULL: Gaussians alone are wanted, and no rows */
     struct component_setting setting;
     const struct grid *grid;
     struct threads *threads;
     unsigned labels;
-    struct block *blocks; /* in the order of the islands */
-    int64_t n, n_gaussians, n_parts;
+    struct sources *sources; /* what is made */
+    struct {
+        int64_t rows, gaussians, free, parts;
+    } capacity; /* of the arrays of the sources */
 };
 
-static bool keeps(const struct source_blocks *m, enum label_kind kind) {
+static bool keeps(const struct source_maker *m, enum label_kind kind) {
     return m->labels >> kind & 1;
 }
 
-/* Makes room for the numbers that are set. */
-static bool allocate(struct sources *s) {
-    s->rows = arrays_allocate(s->n, sizeof *s->rows);
-    s->gaussians = arrays_allocate(s->n_gaussians, sizeof *s->gaussians);
-    s->free = arrays_allocate(s->n_gaussians, sizeof *s->free);
-    s->parts = arrays_allocate(s->n_parts, sizeof *s->parts);
-    return s->rows && s->gaussians && s->free && s->parts;
+/* Makes room for so many rows, Gaussians and parts more. */
+static bool make_room(struct source_maker *m, int64_t n, int64_t n_gaussians, int64_t n_parts) {
+    struct sources *s = m->sources;
+    const bool has_rows = m->measurer;
+    return (!has_rows || (GROW(s->rows, m->capacity.rows, s->n + n) &&
+                          GROW(s->parts, m->capacity.parts, s->n_parts + n_parts))) &&
+           GROW(s->gaussians, m->capacity.gaussians, s->n_gaussians + n_gaussians) &&
+           GROW(s->free, m->capacity.free, s->n_gaussians + n_gaussians);
 }
 
-/* Adds a block with the rows of the components of the islands [first, end). */
-static enum srcfind_status add_block(struct source_blocks *m, const struct components *c,
-                                     int64_t first, int64_t end, struct error *error) {
-    struct block *block = calloc(1, sizeof *block);
-    if (!block)
-        return error_memory(error, "measuring sources");
-    block->next = m->blocks;
-    m->blocks = block;
-    block->sources.n = m->measurer ? c->n : 0;
-    block->sources.n_gaussians = c->n_gaussians;
-    block->sources.n_parts = m->measurer ? c->n_of_composites : 0;
-    m->n += block->sources.n;
-    m->n_gaussians += block->sources.n_gaussians;
-    m->n_parts += block->sources.n_parts;
-    if (!allocate(&block->sources))
-        return error_memory(error, "measuring sources");
-    if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
-                                                       m->segments, first, end, c->source_of_pixel))
-        return error_memory(error, "measuring sources");
+static void add_gaussians(const struct source_maker *m, const struct components *c) {
+    struct sources *s = m->sources;
     for (int64_t i = 0; i < c->n_gaussians; i++) {
-        block->sources.gaussians[i] = grid_gaussian(m->grid, &c->gaussian[i].gaussian);
-        block->sources.free[i] = c->gaussian[i].free;
+        s->gaussians[s->n_gaussians + i] = grid_gaussian(m->grid, &c->gaussian[i].gaussian);
+        s->free[s->n_gaussians + i] = c->gaussian[i].free;
     }
-    if (!m->measurer)
-        return SRCFIND_OK;
-    const enum srcfind_status status = measure_components(
-        m->measurer, m->segments, c, m->setting.fitter, block->sources.rows, error);
-    return status == SRCFIND_OK
-               ? measure_gaussians(m->measurer, m->segments, c, block->sources.parts, error)
-               : status;
+    s->n_gaussians += c->n_gaussians;
+    s->n_free = s->n_gaussians;
 }
 
-static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
-    struct batches *batches = components_begin(&m->setting, m->segments, m->threads);
-    enum srcfind_status status = batches ? SRCFIND_OK : error_memory(error, "dividing islands");
-    for (int64_t first, end = m->segments->n; status == SRCFIND_OK && end > 0; end = first) {
-        const struct components *components;
-        first = end;
-        status = components_find(batches, &first, &components, error);
-        if (status == SRCFIND_OK)
-            status = add_block(m, components, first, end, error);
-        if (!m->keeps_islands)
-            segments_keep(m->segments, first);
-    }
-    components_end(batches);
+static enum srcfind_status add_rows(const struct source_maker *m, const struct components *c,
+                                    struct error *error) {
+    struct sources *s = m->sources;
+    enum srcfind_status status =
+        measure_components(m->measurer, m->segments, c, m->setting.fitter, s->rows + s->n, error);
+    if (status == SRCFIND_OK)
+        status = measure_gaussians(m->measurer, m->segments, c, s->parts + s->n_parts, error);
+    s->n += c->n;
+    s->n_parts += c->n_of_composites;
     return status;
 }
 
-/* Rows to be appended to others, divided among threads. */
-struct appended_rows {
-    const struct sources *all, *more;
-    int n_shares;
-};
-
-static void append_share(void *context, int i) {
-    const struct appended_rows *a = context;
-    const struct sources *all = a->all, *more = a->more;
-    const int64_t first = threads_share(more->n, a->n_shares, i);
-    const int64_t end = threads_share(more->n, a->n_shares, i + 1);
-    for (int64_t k = first; k < end; k++) {
-        all->rows[all->n + k] = more->rows[k];
-        all->rows[all->n + k].id += all->n;
-    }
+/* Adds the components of the islands [first, end). */
+static enum srcfind_status add_components(struct source_maker *m, const struct components *c,
+                                          int64_t first, int64_t end, struct error *error) {
+    if (!make_room(m, c->n, c->n_gaussians, c->n_of_composites) ||
+        (keeps(m, LABEL_SOURCES) &&
+         !labels_add_sources(&m->sources->labels[LABEL_SOURCES], m->segments, first, end,
+                             c->source_of_pixel)))
+        return error_memory(error, "measuring sources");
+    add_gaussians(m, c);
+    return m->measurer ? add_rows(m, c, error) : SRCFIND_OK;
 }
 
-/* Appends a block, and frees its memory. */
-static bool append(struct sources *all, struct block *block, struct threads *threads) {
-    enum { LEAST = 512 }; /* rows for which another thread pays */
-    struct sources *more = &block->sources;
-    struct appended_rows a = {all, more, threads_shares(threads, more->n, LEAST)};
-    const bool ok =
-        labels_append(&all->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], all->n);
-    threads_run(threads, a.n_shares, append_share, &a);
-    memcpy(all->gaussians + all->n_gaussians, more->gaussians,
-           (size_t)more->n_gaussians * sizeof *more->gaussians);
-    memcpy(all->free + all->n_gaussians, more->free,
-           (size_t)more->n_gaussians * sizeof *more->free);
-    for (int64_t k = 0; k < more->n_parts; k++) {
-        all->parts[all->n_parts + k] = more->parts[k];
-        all->parts[all->n_parts + k].id += all->n;
+static enum srcfind_status make_components(struct source_maker *m, struct error *error) {
+    const int64_t n = m->segments->n, likely = n + n / 8 + 1;
+    struct batches *batches = components_begin(&m->setting, m->segments, m->threads);
+    enum srcfind_status status = batches && make_room(m, likely, likely, 1)
+                                     ? SRCFIND_OK
+                                     : error_memory(error, "dividing islands");
+    for (int64_t first = 0, end = 0; status == SRCFIND_OK && end < n; first = end) {
+        const struct components *components;
+        status = components_find(batches, &end, &components, error);
+        if (status == SRCFIND_OK)
+            status = add_components(m, components, first, end, error);
     }
-    all->n += more->n;
-    all->n_gaussians += more->n_gaussians;
-    all->n_free = all->n_gaussians;
-    all->n_parts += more->n_parts;
-    sources_clear(more);
-    return ok;
-}
-
-static enum srcfind_status make_components(struct source_blocks *m, struct sources *sources,
-                                           struct error *error) {
-    enum srcfind_status status = make_blocks(m, error);
-    sources->n = m->n;
-    sources->n_gaussians = m->n_gaussians;
-    sources->n_parts = m->n_parts;
-    if (status == SRCFIND_OK && !allocate(sources))
-        status = error_memory(error, "measuring sources");
-    sources->n = sources->n_gaussians = sources->n_parts = 0;
-    for (struct block *next; m->blocks; m->blocks = next) {
-        next = m->blocks->next;
-        if (status == SRCFIND_OK && !append(sources, m->blocks, m->threads))
-            status = error_memory(error, "measuring sources");
-        sources_clear(&m->blocks->sources);
-        free(m->blocks);
-    }
+    components_end(batches);
     return status;
 }
 
@@ -212,19 +149,24 @@ static struct component_setting component_setting_of(const struct view *view,
         .correlated = setting_correlated(view->metadata, frame, view->grid)};
 }
 
+/* Makes a row of each island. */
+static enum srcfind_status make_islands(struct source_maker *m, struct error *error) {
+    m->sources->n = m->segments->n;
+    return measure_islands(m->measurer, m->segments, &m->sources->rows, error);
+}
+
 /* Makes the rows and the labels that `m` asks for. */
-static enum srcfind_status make_rows(struct source_blocks *m, const struct views *views,
-                                     const struct options *options, struct sources *sources,
-                                     struct error *error) {
+static enum srcfind_status make_rows(struct source_maker *m, const struct views *views,
+                                     const struct options *options, struct error *error) {
+    struct sources *sources = m->sources;
     enum srcfind_status status = SRCFIND_OK;
-    sources->n = m->segments->n;
     if (keeps(m, LABEL_ISLANDS) &&
         !labels_add_islands(&sources->labels[LABEL_ISLANDS], m->segments))
         status = error_memory(error, "measuring sources");
     else if (views_need_pixels(views, options))
-        status = make_components(m, sources, error);
+        status = make_components(m, error);
     else
-        status = measure_islands(m->measurer, m->segments, &sources->rows, error);
+        status = make_islands(m, error);
     for (int kind = 0; status == SRCFIND_OK && kind < LABEL_KINDS; kind++)
         if (!labels_to_image(&sources->labels[kind], m->grid))
             status = error_memory(error, "measuring sources");
@@ -248,18 +190,20 @@ enum srcfind_status sources_make(struct views *views, const struct options *opti
         measurer_make(view, &frame, detect->result.segments.n, calls->threads);
     if (!measurer)
         return error_memory(calls->error, "measuring sources");
-    struct source_blocks m = {.segments = &detect->result.segments,
-                              .measurer = measurer,
-                              .setting = component_setting_of(view, options, &frame),
-                              .grid = view->grid,
-                              .threads = calls->threads,
-                              .labels = labels};
+    struct source_maker m = {.segments = &detect->result.segments,
+                             .measurer = measurer,
+                             .setting = component_setting_of(view, options, &frame),
+                             .grid = view->grid,
+                             .threads = calls->threads,
+                             .labels = labels,
+                             .sources = sources};
     m.setting.measure = &measured;
     m.setting.detect = views->are_two ? &detected : &measured;
     m.setting.fitter = options_fit(options) ? &fitter : NULL;
     m.setting.keeps_sources = keeps(&m, LABEL_SOURCES);
-    status = make_rows(&m, views, options, sources, calls->error);
+    status = make_rows(&m, views, options, calls->error);
     measurer_free(measurer);
+    segments_clear(m.segments);
     return status;
 }
 
@@ -273,14 +217,14 @@ enum srcfind_status sources_fit(const struct view *view, const struct options *o
     const enum srcfind_status status = sources_frame(view, options, &frame, calls->error);
     if (status != SRCFIND_OK)
         return status;
-    struct source_blocks m = {.segments = &islands,
-                              .keeps_islands = true,
-                              .setting = component_setting_of(view, options, &frame),
-                              .grid = view->grid,
-                              .threads = calls->threads};
+    struct source_maker m = {.segments = &islands,
+                             .setting = component_setting_of(view, options, &frame),
+                             .grid = view->grid,
+                             .threads = calls->threads,
+                             .sources = sources};
     m.setting.measure = m.setting.detect = &pixels;
     m.setting.fitter = &fitter;
-    return make_components(&m, sources, calls->error);
+    return make_components(&m, calls->error);
 }
 
 /* Appends n rows, and adds n_sources and n_islands to their numbers. */

@@ -6,8 +6,8 @@
 #include "measure/components.h"
 #include "output/result.h"
 
-/* Makes rows of the islands that were found in the views; the islands have runs if pixels or labels
- * are needed, and may be freed. labels: kinds of labels to keep, 1 << kind. The caller clears the
+/* Makes rows of the islands that were found in the views, and frees the islands, which have runs if
+ * pixels or labels are needed. labels: kinds of labels to keep, 1 << kind. The caller clears the
  * sources, also after an error. */
 enum srcfind_status sources_make(struct views *views, const struct options *options,
                                  struct backend_calls *calls, unsigned labels,

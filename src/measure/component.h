@@ -60,12 +60,12 @@ struct component_setting {
  * Gaussians are in the order of their sources, the brightest of a source first. */
 struct components {
     struct component *component;
-    int64_t n;
+    int64_t n, before; /* before: the sources of the islands before these */
     struct component_gaussian *gaussian;
     int64_t n_gaussians;
     struct composite *composite;
     int64_t n_composites, n_of_composites; /* composites, and all their Gaussians */
-    int32_t *source_of_pixel;              /* the index of the component; NULL if it is not kept */
+    int32_t *source_of_pixel; /* before + the index of the component; NULL if it is not kept */
 };
 
 #endif

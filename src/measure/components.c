@@ -211,7 +211,7 @@ static void add_fit(const struct batches *b, const struct item *item, int64_t k,
 static void keep_sources(struct batches *b, const struct item *item, const int32_t *source_of) {
     int32_t *kept = b->components.source_of_pixel + item->first.of[INSIDE];
     for (int64_t i = 0; i < item->pixels.n; i++)
-        kept[i] = (int32_t)item->first.of[COMPONENTS] + source_of[i];
+        kept[i] = (int32_t)(b->components.before + item->first.of[COMPONENTS]) + source_of[i];
 }
 
 static bool make_components(struct batches *b, struct item *item, int64_t island) {
@@ -264,6 +264,7 @@ static bool allocate_components(struct batches *b) {
     struct components *all = &b->components;
     struct capacities *most = &b->capacities;
     batches_place(b, COMPONENTS, OF_COMPOSITES, count_components);
+    all->before += all->n;
     all->n = b->total.of[COMPONENTS];
     all->n_gaussians = b->total.of[GAUSSIANS];
     all->n_composites = b->total.of[COMPOSITES];
@@ -286,16 +287,17 @@ static double most_pixels(const struct component_setting *d, const struct island
     return count_in_box(island, margin_of(&frame, island));
 }
 
-/* Chooses the islands of the batch that ends before island `end`. */
-static void choose_batch(struct batches *b, int64_t end) {
-    const struct island *islands = b->segments->islands;
-    double n = most_pixels(b->setting, &islands[end - 1]);
-    for (b->first = end - 1; b->first > 0 && end - b->first < BATCH_ISLANDS; b->first--) {
-        n += most_pixels(b->setting, &islands[b->first - 1]);
+/* Chooses the islands of the batch that begins with island `first`. */
+static void choose_batch(struct batches *b, int64_t first) {
+    const struct segments *s = b->segments;
+    const int64_t left = s->n - first, most = left < BATCH_ISLANDS ? left : BATCH_ISLANDS;
+    double n = most_pixels(b->setting, &s->islands[first]);
+    b->first = first;
+    for (b->n = 1; b->n < most; b->n++) {
+        n += most_pixels(b->setting, &s->islands[first + b->n]);
         if (n > BATCH_PIXELS)
             break;
     }
-    b->n = end - b->first;
 }
 
 struct batches *components_begin(const struct component_setting *setting,
@@ -322,10 +324,10 @@ struct batches *components_begin(const struct component_setting *setting,
     return b;
 }
 
-enum srcfind_status components_find(struct batches *b, int64_t *end,
+enum srcfind_status components_find(struct batches *b, int64_t *next,
                                     const struct components **components, struct error *error) {
     const bool is_fitted = b->setting->fitter;
-    choose_batch(b, *end);
+    choose_batch(b, *next);
     b->doing = "dividing islands";
     b->error = error;
     b->status = SRCFIND_OK;
@@ -335,7 +337,7 @@ enum srcfind_status components_find(struct batches *b, int64_t *end,
     for (int i = 0; i < threads_count(b->threads); i++)
         arena_clear(&b->arenas[i].arena);
     *components = &b->components;
-    *end = b->first;
+    *next = b->first + b->n;
     return ok || b->status != SRCFIND_OK ? b->status : error_memory(error, b->doing);
 }
 

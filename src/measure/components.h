@@ -12,10 +12,10 @@ struct batches;
 struct batches *components_begin(const struct component_setting *setting,
                                  const struct segments *segments, struct threads *threads);
 
-/* Divides the islands of the batch that ends before island *end, which becomes the first island of
- * the batch. Sets their peaks and moments, too, if the user gives maps of the noise, or another
- * image was searched. The components are valid until the next call. */
-enum srcfind_status components_find(struct batches *batches, int64_t *end,
+/* Divides the islands of the batch that begins with island *next, which becomes the first one
+ * behind the batch. Sets their peaks and moments, too, if the user gives maps of the noise, or
+ * another image was searched. The components are valid until the next call. */
+enum srcfind_status components_find(struct batches *batches, int64_t *next,
                                     const struct components **components, struct error *error);
 
 /* Frees the batches; NULL is allowed. */

@@ -441,6 +441,7 @@ struct batch {
     const struct component *components; /* NULL: each island is a source */
     const struct component_gaussian *gaussians;
     const int64_t *of_composites; /* NULL: rows are sources; else the Gaussian of each row */
+    int64_t before;               /* sources that have lower numbers than those of the batch */
     bool is_fit;
     int64_t first, end;
     struct srcfind_source *rows;
@@ -470,7 +471,7 @@ static void measure_member(const struct batch *b, const struct component_gaussia
                            struct srcfind_source *row, struct pixel_shape *shape) {
     const struct component *c = &b->components[g->component];
     const struct setting *s = &b->measurer->setting;
-    *row = setting_empty_row(g->component + 1);
+    *row = setting_empty_row(b->before + g->component + 1);
     row->isl_rms = c->noise.rms;
     row->isl_mean = c->noise.background;
     empty_pixels(c, s, row);
@@ -487,7 +488,7 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
         measure_member(b, &b->gaussians[b->of_composites[k]], row, shape);
         return;
     }
-    *row = setting_empty_row(k + 1);
+    *row = setting_empty_row(b->before + k + 1);
     if (b->components) {
         measure_component(b, &b->components[k], row, shape);
         return;
@@ -601,6 +602,7 @@ enum srcfind_status measure_components(const struct measurer *measurer,
                       .islands = segments->islands,
                       .components = components->component,
                       .gaussians = components->gaussian,
+                      .before = components->before,
                       .is_fit = is_fit,
                       .rows = rows};
     return measure_rows(&b, components->n, error);
@@ -622,6 +624,7 @@ enum srcfind_status measure_gaussians(const struct measurer *measurer,
                       .islands = segments->islands,
                       .components = components->component,
                       .gaussians = components->gaussian,
+                      .before = components->before,
                       .of_composites = list,
                       .rows = rows};
     const enum srcfind_status status = measure_rows(&b, n, error);

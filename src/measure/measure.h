@@ -22,15 +22,15 @@ void measurer_free(struct measurer *measurer);
 enum srcfind_status measure_islands(const struct measurer *measurer, struct segments *segments,
                                     struct srcfind_source **rows, struct error *error);
 
-/* Makes one row for each component, numbered from 1, in an array of their number. is_fit: what has
- * no fit gets a flag. */
+/* Makes one row for each component, numbered from components->before + 1, in an array of their
+ * number. is_fit: what has no fit gets a flag. */
 enum srcfind_status measure_components(const struct measurer *measurer,
                                        const struct segments *segments,
                                        const struct components *components, bool is_fit,
                                        struct srcfind_source *rows, struct error *error);
 
 /* Makes one row for each Gaussian of the sources that have several, in their order, in an array of
- * components->n_of_composites. id: that of the component, from 1; gaussian_id is not set. */
+ * components->n_of_composites. id: that of the component; gaussian_id is not set. */
 enum srcfind_status measure_gaussians(const struct measurer *measurer,
                                       const struct segments *segments,
                                       const struct components *components,
