@@ -82,6 +82,9 @@ struct fit_job {
 /* FWHM of a Gaussian / its sigma: sqrt(8 ln 2) */
 static const double FIT_FWHM = 2.3548200450309493;
 
+/* The square of six sigma: beyond it a Gaussian is less than 2e-8 of its peak, and counts as 0. */
+static const double GAUSSIAN_REACH = 36;
+
 /* The exponent of a component's shape in the weights of the core. area: the product of its widths,
  * in beam sigmas. In noise that is correlated as the beam is, the best weights of a point leave its
  * peak; of a source much wider than the beam all pixels count the same. Between them this is within

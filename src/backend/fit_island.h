@@ -405,7 +405,7 @@ FIT_FUNCTION lanes fit_core_weight(const struct fit_space *s, const double *c, l
         return g * g;
     const double weight[FIT_PARAMETERS] = {
         1, c[FIT_U], c[FIT_V], exponent * c[FIT_P], exponent * c[FIT_Q], exponent * c[FIT_R]};
-    return fit_gaussian(s, weight, k);
+    return fit_gaussian(fit_squares(s, weight, k));
 }
 
 /* Gives each pixel the highest weight of all components there, and the outskirts 0. The space has
@@ -509,6 +509,7 @@ FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct 
     s->weight = s->data + s->n_padded;
     s->rest = s->weight + s->n_padded;
     s->g = s->rest + s->n_padded;
+    s->reached = (int32_t *)(void *)(s->g + (int64_t)FIT_MOST * s->n_padded);
     s->widest = job->widest;
     s->limits = job->limits;
     s->has_beam = frame->has_beam;

@@ -21,6 +21,7 @@
 #define FIT_EACH_LANES(first) /* one iteration, of the thread's own lane */                        \
     for (int first = threadIdx.x % FIT_LANES; first < FIT_LANES; first += FIT_LANES)
 
+#define FIT_VECTOR FIT_LANES /* pixels that are worked on at once */
 typedef double lanes;
 typedef uint64_t lane_bits;
 
@@ -56,6 +57,11 @@ FIT_FUNCTION lanes lanes_where_above(lanes a, lanes b, lanes x) {
     return a > b ? x : 0;
 }
 
+/* Whether a > b in a lane of the warp. */
+FIT_FUNCTION bool lanes_any_above(lanes a, lanes b) {
+    return __any_sync(0xffffffffu, a > b);
+}
+
 FIT_FUNCTION void lanes_keep(double *sum, int first, lanes x) {
     (void)first;
     *sum = x;
@@ -78,6 +84,7 @@ FIT_FUNCTION double lanes_total(const double *sum) {
 #define FIT_SYNC() ((void)0)
 #define FIT_EACH_LANES(first) for (int first = 0; first < FIT_LANES; first += FIT_WIDTH)
 
+#define FIT_VECTOR FIT_WIDTH
 typedef double lanes __attribute__((vector_size(FIT_WIDTH * sizeof(double))));
 typedef uint64_t lane_bits __attribute__((vector_size(FIT_WIDTH * sizeof(uint64_t))));
 
@@ -115,6 +122,14 @@ FIT_FUNCTION lanes lanes_where_above(lanes a, lanes b, lanes x) {
 FIT_FUNCTION lanes lanes_max(lanes a, lanes b) {
     const lane_bits above = (lane_bits)(a > b);
     return (lanes)((above & (lane_bits)a) | (~above & (lane_bits)b));
+}
+
+/* Whether a > b in a lane of the vector. */
+FIT_FUNCTION bool lanes_any_above(lanes a, lanes b) {
+    const lane_bits above = (lane_bits)(a > b);
+    uint64_t any = 0;
+    FIT_UNROLL for (int i = 0; i < FIT_WIDTH; i++) any |= above[i];
+    return any;
 }
 
 FIT_FUNCTION void lanes_keep(double *sum, int first, lanes x) {

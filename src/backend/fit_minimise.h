@@ -11,8 +11,9 @@
  * Always: chi^2 never rises; sums are 32 partial sums that are added in one order (fit_lanes.h), so
  * that each processor and the GPU give the same bits.
  *
- * Cost: a round takes pixels x (parameters)^2 / 2 products; memory for the matrices of 66 columns,
- * and 5 + components arrays of the pixels. Compiled for vectors of the CPU and for a GPU. */
+ * Cost: a round takes pixels x (parameters)^2 / 2 products, less those of components that do not
+ * reach a pixel; memory for the matrices of 66 columns, and 6 + components arrays of the pixels.
+ * Compiled for vectors of the CPU and for a GPU. */
 #ifndef FIT_MINIMISE_H
 #define FIT_MINIMISE_H
 
@@ -50,8 +51,9 @@ struct fit_memory {
  * weight 0. */
 struct fit_space {
     double *u, *v, *data, *weight;
-    double *rest; /* (data - model) weight */
-    double *g;    /* of each component its Gaussian without the peak; n_padded apart */
+    double *rest;     /* (data - model) weight */
+    double *g;        /* of each component its Gaussian without the peak; n_padded apart */
+    int32_t *reached; /* of each FIT_VECTOR pixels: bit i is set if component i reaches one */
     struct fit_memory *memory;
     int32_t n, n_padded;
     double n_used; /* pixels with a weight */
@@ -62,7 +64,7 @@ struct fit_space {
     enum fit_shapes shapes;
 };
 
-enum { FIT_ARRAYS = 5 + FIT_MOST }; /* of n_padded elements, that a space has */
+enum { FIT_ARRAYS = 6 + FIT_MOST }; /* of n_padded elements, that a space has */
 
 /* The least multiple of FIT_LANES that is not less than n. */
 FIT_FUNCTION int32_t fit_padded(int32_t n) {
@@ -92,11 +94,37 @@ FIT_FUNCTION void fit_copy_set(struct fit_set *to, const struct fit_set *from) {
 
 /* --- model --- */
 
-/* The Gaussian of a component at the pixels from k on, without its peak. */
-FIT_FUNCTION lanes fit_gaussian(const struct fit_space *s, const double *c, int k) {
+/* The squares of the distances of the pixels from k on from a component, in its sigmas. */
+FIT_FUNCTION lanes fit_squares(const struct fit_space *s, const double *c, int k) {
     const lanes du = lanes_load(s->u + k) - c[FIT_U], dv = lanes_load(s->v + k) - c[FIT_V];
-    const lanes square = du * du * c[FIT_P] + du * dv * (2 * c[FIT_Q]) + dv * dv * c[FIT_R];
-    return lanes_exp(lanes_max(square * -0.5, lanes_all(-100)));
+    return du * du * c[FIT_P] + du * dv * (2 * c[FIT_Q]) + dv * dv * c[FIT_R];
+}
+
+/* A Gaussian without its peak at these squares. */
+FIT_FUNCTION lanes fit_gaussian(lanes squares) {
+    const lanes reach = lanes_all(GAUSSIAN_REACH);
+    const lanes g = lanes_exp(lanes_max(squares * -0.5, reach * -0.5));
+    return lanes_where_above(reach, squares, g);
+}
+
+/* Stores the Gaussians of all components at the pixels from k on, and which of them are not all 0.
+ * Returns the model. */
+FIT_FUNCTION lanes fit_model(const struct fit_space *s, const struct fit_set *set, int k) {
+    lanes model = lanes_all(0);
+    int32_t reached = 0;
+    for (int i = 0; i < set->n; i++) {
+        const lanes squares = fit_squares(s, set->value[i], k);
+        lanes g = lanes_all(0);
+        if (lanes_any_above(lanes_all(GAUSSIAN_REACH), squares)) {
+            g = fit_gaussian(squares);
+            model += g * set->value[i][FIT_PEAK];
+            reached |= 1 << i;
+        }
+        lanes_store(s->g + (int64_t)i * s->n_padded + k, g);
+    }
+    FIT_EACH (once, 1)
+        s->reached[k / FIT_VECTOR] = reached;
+    return model;
 }
 
 /* Stores the Gaussians of all components and the residual; returns chi^2. */
@@ -105,12 +133,7 @@ FIT_SEPARATE double fit_evaluate(const struct fit_space *s, const struct fit_set
     FIT_EACH_LANES (first) {
         lanes sum = lanes_all(0);
         for (int k = first; k < s->n_padded; k += FIT_LANES) {
-            lanes model = lanes_all(0);
-            for (int i = 0; i < set->n; i++) {
-                const lanes g = fit_gaussian(s, set->value[i], k);
-                lanes_store(s->g + (int64_t)i * s->n_padded + k, g);
-                model += g * set->value[i][FIT_PEAK];
-            }
+            const lanes model = fit_model(s, set, k);
             const lanes rest = (lanes_load(s->data + k) - model) * lanes_load(s->weight + k);
             lanes_store(s->rest + k, rest);
             sum += rest * rest;
@@ -142,16 +165,20 @@ FIT_FUNCTION void fit_slopes(const struct fit_space *s, const double *c, int i, 
 }
 
 /* Sums the products of the derivatives of components i and j (j <= i), by n_i and n_j parameters;
- * if i is j, only the lower triangle, and the products with the residual. */
+ * if i is j, only the lower triangle, and the products with the residual. Pixels that one of them
+ * does not reach add 0, and are left out. */
 FIT_FUNCTION void fit_block(const struct fit_space *s, const struct fit_set *set, int i, int j,
                             const int n_i, const int n_j, const bool is_same) {
     struct fit_memory *m = s->memory;
+    const int32_t both = 1 << i | 1 << j;
     const int n_sums = (is_same ? n_i + 1 : n_i) * n_j;
     FIT_SUMS(totals, (FIT_PARAMETERS + 1) * FIT_PARAMETERS);
     FIT_EACH_LANES (first) {
         lanes sums[(FIT_PARAMETERS + 1) * FIT_PARAMETERS];
         FIT_UNROLL for (int a = 0; a < n_sums; a++) sums[a] = lanes_all(0);
         for (int k = first; k < s->n_padded; k += FIT_LANES) {
+            if ((s->reached[k / FIT_VECTOR] & both) != both)
+                continue;
             lanes x[FIT_PARAMETERS], y[FIT_PARAMETERS];
             fit_slopes(s, set->value[i], i, n_i, k, x);
             if (!is_same)

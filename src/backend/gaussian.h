@@ -31,9 +31,6 @@ EXACT_FUNCTION uint64_t gaussian_to_bits(double x) {
 
 #include "backend/fit_exp.inc"
 
-/* Six sigma: beyond it a Gaussian is less than 2e-8 of its peak, and counts as 0. */
-static const double GAUSSIAN_REACH = 36;
-
 /* The value at a pixel. */
 EXACT_FUNCTION double gaussian_at(const struct gaussian *g, double x, double y) {
     const double dx = x - g->x, dy = y - g->y;

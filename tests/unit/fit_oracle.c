@@ -53,13 +53,13 @@ static double exponential(double x) {
     return ldexp(y, (int)n);
 }
 
-/* The Gaussian of a component at pixel k, whose form is multiplied by a factor. */
+/* The Gaussian of a component at pixel k, whose form is multiplied by a factor; beyond six sigma it
+ * is 0. */
 static double gaussian(const struct fit *f, const double *c, double factor, int k) {
     const double du = f->u[k] - c[FIT_U], dv = f->v[k] - c[FIT_V];
     const double square = (du * du) * (factor * c[FIT_P]) + (du * dv) * (2 * (factor * c[FIT_Q])) +
                           (dv * dv) * (factor * c[FIT_R]);
-    const double x = square * -0.5;
-    return exponential(x > -100 ? x : -100);
+    return square < 36 ? exponential(square * -0.5) : 0;
 }
 
 /* Sets shapes and residual; returns chi^2. */

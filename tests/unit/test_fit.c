@@ -82,7 +82,7 @@ static double chi2_of(const struct fit_scene *s, const struct fit_job *job) {
         for (int k = 0; k < job->set.n; k++) {
             const double *c = job->set.value[k], du = u - c[FIT_U], dv = v - c[FIT_V];
             const double square = c[FIT_P] * du * du + 2 * c[FIT_Q] * du * dv + c[FIT_R] * dv * dv;
-            rest -= c[FIT_PEAK] * exp(-fmin(square / 2, 100));
+            rest -= square < 36 ? c[FIT_PEAK] * exp(-square / 2) : 0;
         }
         chi2 += rest * rest;
     }
