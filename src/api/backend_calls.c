@@ -2,6 +2,12 @@
 
 #include "cpu/fit.h"
 
+void backend_give(struct backend_calls *calls, struct gpu *gpu) {
+    if (calls->context)
+        gpu_give(gpu, calls->context);
+    calls->context = NULL;
+}
+
 enum srcfind_status backend_detect(const struct backend_calls *calls,
                                    const struct pixel_source *source,
                                    const struct device_pixels *on_device,

@@ -22,6 +22,9 @@ static inline struct detection noise_detection(struct detection detection) {
     return detection;
 }
 
+/* Gives the device, if there is one, back to its pool: the CPU is then the backend. */
+void backend_give(struct backend_calls *calls, struct gpu *gpu);
+
 /* Detects in pixels of the host or, if they are not NULL, of the device. The caller clears the
  * result, also after an error. */
 enum srcfind_status backend_detect(const struct backend_calls *calls,

@@ -5,14 +5,15 @@
  * 2. After the search, the mask is read once more, for all planes. Positions and intrinsic shapes
  *    of the Gaussians of the result are held. Files are opened in the order of the option; the
  *    planes of a file are measured in their order.
- * 3. In each plane the CPU finds the noise (cpu_detect) and its autocorrelation, and amplitudes are
- *    fitted with the beam of the plane (measure/plane_fluxes.c). A plane that is blank, has no
- *    beam, or has one wider than the image gets a flag in place of fluxes.
+ * 3. In each plane the backend that searched the image finds the noise and its autocorrelation, and
+ *    the CPU fits amplitudes with the beam of the plane (measure/plane_fluxes.c). A plane that is
+ *    blank, has no beam, or has one wider than the image gets a flag in place of fluxes.
  * 4. The fluxes of the planes of Stokes I give each source its spectral columns.
  *
  * A plane is read once for the clip, three times more for local noise, in part for the
- * autocorrelation of its noise, and once for the amplitudes. No plane is held in memory, only a
- * struct plane_flux of each source in each plane. */
+ * autocorrelation of its noise, and once for the amplitudes; once in all on a GPU that has room for
+ * it. A GPU is taken anew for each plane, and has no other plane then. No plane is held in the
+ * host's memory, only a struct plane_flux of each source in each plane. */
 #include "api/planes.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ static const char MEASURING[] = "measuring in other images";
 
 struct plane_work {
     struct srcfind *finder;
+    struct backend_calls calls; /* a device has its context while a plane is measured */
     const struct image *image;
     struct result *result;
     struct srcfind_source *gaussians; /* NULL with --at: each row is one */
@@ -72,8 +74,8 @@ static enum srcfind_status compare_units(struct plane_work *m, const struct srcf
 /* Finds the noise of a plane. *is_blank: there is none, since all pixels are blank or have one
  * value. */
 static enum srcfind_status find_noise(struct plane_work *m, struct view *view, bool *is_blank) {
-    const enum srcfind_status status = cpu_detect(
-        view->source, &view->detection, m->finder->threads, &view->result, &m->finder->error);
+    const enum srcfind_status status =
+        backend_detect(&m->calls, view->source, NULL, &view->detection, &view->result);
     const struct srcfind_background *b = &view->result.background;
     const bool has_no_pixel =
         status == SRCFIND_ERROR_INPUT && b->n_pixels > 0 && b->n_blank == b->n_pixels;
@@ -97,8 +99,8 @@ static enum srcfind_status smear(struct plane_work *m, const struct fit_frame *f
 /* Fits the amplitudes in a plane whose noise is known, and finds its autocorrelation. */
 static enum srcfind_status fit_plane(struct plane_work *m, struct view *view,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
-    const struct run_source pixels = {.source = view->source, .noise = &view->result.noise};
-    struct plane_setting plane = {.view = view, .frame = frame};
+    const struct run_source pixels = view_pixels(view, &m->calls);
+    struct plane_setting plane = {.view = view, .pixels = &pixels, .frame = frame};
     struct psf psf = {0};
     enum srcfind_status status = smear(m, frame, view, &psf);
     if (status == SRCFIND_OK)
@@ -142,19 +144,20 @@ static struct view view_of_plane(struct plane_work *m, const struct srcfind_imag
                                  struct blanked *masked, struct pixel_source *pixels) {
     static const struct noise_sources no_maps = {NULL, NULL};
     *pixels = m->mask ? blanked_source(masked, &m->file.source, m->mask) : m->file.source;
-    const struct detection detection =
-        views_detection(&m->finder->options, &m->noise, &no_maps, metadata);
+    struct detection detection =
+        noise_detection(views_detection(&m->finder->options, &m->noise, &no_maps, metadata));
+    detection.keep_runs = true; /* a device that keeps the plane leaves room to gather its pixels */
     return (struct view){.source = pixels,
                          .image = &m->file,
                          .metadata = metadata,
                          .unit = metadata->unit,
                          .grid = &GRID_OF_IMAGE,
-                         .detection = noise_detection(detection)};
+                         .detection = detection};
 }
 
-/* Measures in the current plane of the file. */
-static enum srcfind_status measure_plane(struct plane_work *m, const struct srcfind_image *metadata,
-                                         struct measured_plane *plane, struct plane_flux *fluxes) {
+/* Measures in the current plane of the file, on the backend of the calls. */
+static enum srcfind_status measure_here(struct plane_work *m, const struct srcfind_image *metadata,
+                                        struct measured_plane *plane, struct plane_flux *fluxes) {
     struct fit_frame frame;
     struct blanked masked;
     struct pixel_source pixels;
@@ -172,6 +175,23 @@ static enum srcfind_status measure_plane(struct plane_work *m, const struct srcf
         status = fit_plane(m, &view, &frame, fluxes);
     view_clear(&view);
     return status;
+}
+
+/* Measures in the current plane of the file, on a device if one searched the image. If the user did
+ * not ask for a device, the CPU takes over where it is busy or fails. */
+static enum srcfind_status measure_plane(struct plane_work *m, const struct srcfind_image *metadata,
+                                         struct measured_plane *plane, struct plane_flux *fluxes) {
+    struct srcfind *f = m->finder;
+    const bool may_use_cpu = !finder_wants_gpu(&f->options);
+    enum srcfind_status status = SRCFIND_OK;
+    if (strcmp(m->result->run.backend, "cuda") == 0)
+        status =
+            gpu_take(f->gpu, may_use_cpu ? GPU_IF_FREE : GPU_WAIT, &m->calls.context, &f->error);
+    if (status == SRCFIND_OK)
+        status = measure_here(m, metadata, plane, fluxes);
+    backend_give(&m->calls, f->gpu);
+    return status == SRCFIND_ERROR_DEVICE && may_use_cpu ? measure_here(m, metadata, plane, fluxes)
+                                                         : status;
 }
 
 /* --- a file --- */
@@ -424,6 +444,7 @@ static enum srcfind_status measure_files(struct plane_work *m) {
 static struct plane_work begin_work(struct srcfind *finder, const struct input *input,
                                     struct result *result) {
     struct plane_work m = {.finder = finder,
+                           .calls = {NULL, finder->threads, &finder->error},
                            .image = &input->image,
                            .result = result,
                            .choice =

@@ -87,12 +87,6 @@ static const char *reason_for_cpu(const struct backend_search *b, enum gpu_wait 
     return choice == CHOOSE_CPU ? "too few pixels for a GPU" : NULL;
 }
 
-static void give_context(struct backend_search *b) {
-    if (b->calls.context)
-        gpu_give(b->search->finder->gpu, b->calls.context);
-    b->calls.context = NULL;
-}
-
 /* --- from pixels to islands --- */
 
 /* Detects in a view. A device holds one image at a time: the image of the last view. */
@@ -242,7 +236,7 @@ static enum srcfind_status make_rows(struct backend_search *b, struct views *vie
     if (b->positions)
         return measure_at(b, sources);
     if (!views_need_pixels(views, s->options))
-        give_context(b);
+        backend_give(&b->calls, s->finder->gpu);
     return sources_make(views, s->options, &b->calls, labels, sources);
 }
 
@@ -557,7 +551,7 @@ static enum srcfind_status search_on_gpu(struct backend_search *b, enum gpu_wait
     record_backend(&s->report->run, "cuda", c->backend->name(c->cuda),
                    finder_wants_gpu(s->options) ? "as asked" : "many pixels");
     status = search_all(b);
-    give_context(b);
+    backend_give(&b->calls, f->gpu);
     return status;
 }
 

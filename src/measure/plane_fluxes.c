@@ -186,13 +186,11 @@ static void set_fluxes(const struct flux_work *m, struct plane_flux *fluxes) {
 enum srcfind_status plane_fluxes_measure(const struct plane_setting *plane,
                                          const struct held_sources *held, struct threads *threads,
                                          struct plane_flux *fluxes, struct error *error) {
-    const struct run_source pixels = {.source = plane->view->source,
-                                      .noise = &plane->view->result.noise};
     struct flux_work m = {.plane = plane,
                           .held = held,
                           .setting = setting_make(plane->view, plane->frame),
                           .forced = {.view = plane->view,
-                                     .pixels = &pixels,
+                                     .pixels = plane->pixels,
                                      .frame = plane->frame,
                                      .residuals = true,
                                      .positions = held->positions,

@@ -38,9 +38,10 @@ void plane_fluxes_empty(struct plane_flux *fluxes, int64_t n, int64_t flag);
 /* A plane, with its noise. */
 struct plane_setting {
     const struct view *view;
-    const struct fit_frame *frame; /* with the plane's beam */
-    double unit;                   /* the plane's unit / that of the catalogue's image */
-    bool is_jansky;                /* fluxes of both are in Jy, whatever these units are */
+    const struct run_source *pixels; /* of the view */
+    const struct fit_frame *frame;   /* with the plane's beam */
+    double unit;                     /* the plane's unit / that of the catalogue's image */
+    bool is_jansky;                  /* fluxes of both are in Jy, whatever these units are */
 };
 
 /* Measures the sources, by linear least squares of all Gaussians that are close (places.h). A

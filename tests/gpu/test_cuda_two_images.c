@@ -1,5 +1,6 @@
-/* detect-on: a device gives the catalogues, Gaussians and maps of the CPU, whether it keeps both
- * images, or they only pass through. Skipped (exit status 77) if there is no device. */
+/* detect-on and measure-in: a device gives the catalogues, Gaussians, tables of planes and maps of
+ * the CPU, whether it keeps the images, or they only pass through. Skipped (exit status 77) if
+ * there is no device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@ enum { WIDTH = 1100, HEIGHT = 900, POINTS = 150, WIDE = 25, CARD = 80, BLOCK = 2
 /* The image for detection, whose noise is flat, and the image itself: the same sources, others of
  * their fluxes and other noise, seen through a primary beam. */
 static char folder[TEMPORARY_PATH], flat_path[TEMPORARY_PATH + 16], image_path[TEMPORARY_PATH + 16];
+
+/* Images of one value: blank, and zero. */
+static char blank_path[TEMPORARY_PATH + 16], zero_path[TEMPORARY_PATH + 16];
 
 static void add_gaussian(float *pixels, double x, double y, double peak, double sigma) {
     const int reach = (int)(5 * sigma) + 1, x0 = (int)x, y0 = (int)y;
@@ -82,6 +86,12 @@ static void write_image(const char *path, const float *pixels) {
     assert_int_equal(fclose(stream), 0);
 }
 
+static void write_value(const char *path, float *pixels, float value) {
+    for (int k = 0; k < WIDTH * HEIGHT; k++)
+        pixels[k] = value;
+    write_image(path, pixels);
+}
+
 static int make_images(void **state) {
     float *flat = malloc(sizeof *flat * WIDTH * HEIGHT);
     float *image = malloc(sizeof *image * WIDTH * HEIGHT);
@@ -89,9 +99,13 @@ static int make_images(void **state) {
     assert_true(flat && image && temporary_directory(folder));
     snprintf(flat_path, sizeof flat_path, "%s/flat.fits", folder);
     snprintf(image_path, sizeof image_path, "%s/image.fits", folder);
+    snprintf(blank_path, sizeof blank_path, "%s/blank.fits", folder);
+    snprintf(zero_path, sizeof zero_path, "%s/zero.fits", folder);
     make_pixels(flat, image);
     write_image(flat_path, flat);
     write_image(image_path, image);
+    write_value(blank_path, image, NAN);
+    write_value(zero_path, image, 0);
     free(flat);
     free(image);
     return 0;
@@ -99,7 +113,8 @@ static int make_images(void **state) {
 
 static int remove_images(void **state) {
     (void)state;
-    return unlink(flat_path) || unlink(image_path) || rmdir(folder);
+    return unlink(flat_path) || unlink(image_path) || unlink(blank_path) || unlink(zero_path) ||
+           rmdir(folder);
 }
 
 /* Adds the bytes of a map, as numbers, if the search has it. */
@@ -116,10 +131,12 @@ static void add_map(struct srcfind *finder, const struct srcfind_catalogue *cata
     free(values);
 }
 
-/* What the search has found: the rows, the Gaussians, the clip of the image and all maps. */
+/* What the search has found: the rows, the Gaussians, the planes, the clip of the image and all
+ * maps. */
 static char *search(const struct srcfind_options *options, const char *backend, int64_t *n) {
     struct srcfind *finder;
     struct srcfind_catalogue *catalogue;
+    const struct srcfind_catalogue *tables[2];
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -129,9 +146,11 @@ static char *search(const struct srcfind_options *options, const char *backend, 
     *n = srcfind_catalogue_size(catalogue);
     assert_string_equal(srcfind_catalogue_run(catalogue)->backend, backend);
     assert_int_equal(srcfind_catalogue_write(finder, catalogue, "json", stream), SRCFIND_OK);
-    const struct srcfind_catalogue *gaussians = srcfind_catalogue_gaussians(catalogue);
-    if (gaussians)
-        assert_int_equal(srcfind_catalogue_write(finder, gaussians, "csv", stream), SRCFIND_OK);
+    tables[0] = srcfind_catalogue_gaussians(catalogue);
+    tables[1] = srcfind_catalogue_planes(catalogue);
+    for (int i = 0; i < 2; i++)
+        if (tables[i])
+            assert_int_equal(srcfind_catalogue_write(finder, tables[i], "csv", stream), SRCFIND_OK);
     for (int i = 0; srcfind_map(i); i++)
         if (strcmp(srcfind_map(i), "picture") != 0)
             add_map(finder, catalogue, srcfind_map(i), stream);
@@ -147,7 +166,7 @@ struct set {
     int64_t least;
 };
 
-static const struct set sets[] = {
+static const struct set sets_of_two_images[] = {
     {{{NULL}}, 80},
     {{{"island", "3"}, {"connectivity", "8"}, {"min-pixels", "4"}}, 80},
     {{{"local", "yes"}, {"island", "3"}, {"deblend", "yes"}}, 80},
@@ -158,10 +177,19 @@ static const struct set sets[] = {
     {{{"rms-box", "90,30"}, {"scales", "1.5"}, {"shapes", "beam"}, {"blank", "0"}}, 80},
 };
 
-/* Asserts that a device, which may use so many MiB, has the results of the CPU. */
-static void assert_same(const struct set *set, const char *memory) {
+static const struct set sets_of_planes[] = {
+    {{{"island", "3"}}, 80},
+    {{{"local", "yes"}, {"island", "3"}, {"negative", "yes"}}, 120},
+    {{{"island", "3"}, {"scales", "2,5"}, {"rms", "1"}}, 80},
+    {{{"rms-box", "90,30"}, {"background", "0"}, {"blank", "0"}}, 80},
+};
+
+/* Asserts that a device, which may use so many MiB, has the results of the CPU with an option that
+ * names other images. */
+static void assert_same(const struct set *set, const char *option, const char *images,
+                        const char *memory) {
     struct srcfind_options *options =
-        options_with("detect-on", flat_path, "device", "cpu", "threads", "4", NULL);
+        options_with(option, images, "device", "cpu", "threads", "4", NULL);
     int64_t n, n_of_device;
     for (int i = 0; set->options[i][0]; i++) {
         print_message("%s=%s ", set->options[i][0], set->options[i][1]);
@@ -181,17 +209,24 @@ static void assert_same(const struct set *set, const char *memory) {
     srcfind_options_destroy(options);
 }
 
+static void assert_all_same(const char *memory) {
+    char planes[4 * sizeof flat_path];
+    snprintf(planes, sizeof planes, "%s,%s,%s,%s", flat_path, blank_path, zero_path, image_path);
+    for (size_t i = 0; i < sizeof sets_of_two_images / sizeof *sets_of_two_images; i++)
+        assert_same(&sets_of_two_images[i], "detect-on", flat_path, memory);
+    for (size_t i = 0; i < sizeof sets_of_planes / sizeof *sets_of_planes; i++)
+        assert_same(&sets_of_planes[i], "measure-in", planes, memory);
+}
+
 static void kept_images(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        assert_same(&sets[i], "1000");
+    assert_all_same("1000");
 }
 
 /* Of images of 4 MiB, beside which fits want 64 MiB; the samples of scales are kept. */
 static void streamed_images(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        assert_same(&sets[i], "40");
+    assert_all_same("40");
 }
 
 int main(void) {

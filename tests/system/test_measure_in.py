@@ -11,6 +11,7 @@ from scipy.optimize import curve_fit
 
 import srcfind_test as t
 
+FAKE = os.environ.get("FAKE_CUDA", "")
 SIZE, PIXEL, FWHM = 160, 5e-4, 2.3548200450309493
 BEAM = 2.5e-3  # of the image, degrees: five pixels
 
@@ -75,8 +76,15 @@ class MeasureIn(t.Case):
             row["Source_id"]: row for row in t.read_csv(self.path(stem + ".csv"))
         }
 
-    def text(self, *options):
-        self.rows(*options, stem="text")
+    def text(self, *options, **environment):
+        t.run(
+            *options,
+            "-q",
+            "-o",
+            self.path("text.csv"),
+            env={**os.environ, **environment},
+            check=True,
+        )
         with open(self.path("text.planes.csv")) as stream:
             return stream.read()
 
@@ -630,6 +638,62 @@ class MeasureIn(t.Case):
                     self.text(self.deep, "-i", "3", "--measure-in", path, "-j", "3", *options),
                     expected,
                 )
+
+    def with_odd_planes(self):
+        """The options that measure in a cube of which one plane is blank, one has one value, and one
+        has no pixels around a source."""
+        planes = np.array([self.sky(5, self.peaks, 1) for _ in range(4)])
+        planes[1], planes[2] = np.nan, 3
+        x, y = map(round, self.places[20])
+        planes[3, y - 1 : y + 2, x - 1 : x + 2] = np.nan
+        return [self.deep, "-i", "3", "--measure-in", self.cube("cube.fits", planes)]
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        """A device, which keeps planes or reads them only, gives the bytes of the CPU."""
+        measured = self.with_odd_planes()
+        at = self.path("at.csv")
+        with open(at, "w") as stream:
+            stream.writelines(["Xposn,Yposn\n"] + ["%r,%r\n" % place for place in self.places])
+        mask = self.write(
+            "mask.fits", np.pad(np.ones((SIZE - 8, SIZE - 8), np.float32), 4), header()
+        )
+        for options in (
+            [],
+            ["--rms-box", "60,20", "--negative"],
+            ["--scales=2", "--flux-error", "3"],
+            ["--mask", mask, "--rms", "1"],
+            ["--at", at],
+        ):
+            expected = self.text(*measured, *options, "--cpu")
+            self.assertGreater(expected.count("\n"), 4 * 30)
+            for keeps in "0", "1":
+                with self.subTest(options=options, keeps=keeps):
+                    found = self.text(
+                        *measured,
+                        *options,
+                        "--gpu",
+                        SRCFIND_CUDA_MODULE=FAKE,
+                        FAKE_CUDA_KEEPS=keeps,
+                    )
+                    self.assertEqual(found, expected)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_lost_device(self):
+        """If a plane loses the device, the CPU measures in it and in those behind it; with --gpu
+        this is an error."""
+        measured = self.with_odd_planes()
+        expected = self.text(*measured, "--cpu")
+        for n in range(2, 7):  # the first search is that of the image, and there are four planes
+            lost = {"SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": "1", "FAKE_CUDA_LOST": str(n)}
+            self.assertEqual(self.text(*measured, **lost, SRCFIND_PIXELS_BEFORE_GPU="0"), expected)
+            result = t.run(
+                *measured, "--gpu", "-o", self.path("gpu.csv"), env={**os.environ, **lost}
+            )
+            self.assertEqual(
+                [result.returncode, "unspecified launch failure" in result.stderr],
+                [3, True] if n < 6 else [0, False],
+            )
 
     def test_wide_sources(self):
         """Those of scales keep their flux, of which local background has a part, also behind a
