@@ -180,7 +180,7 @@ static const struct set sets_of_two_images[] = {
 static const struct set sets_of_planes[] = {
     {{{"island", "3"}}, 80},
     {{{"local", "yes"}, {"island", "3"}, {"negative", "yes"}}, 120},
-    {{{"island", "3"}, {"scales", "2,5"}, {"rms", "1"}}, 80},
+    {{{"island", "3"}, {"scales", "2,5"}, {"rms", "2"}}, 80},
     {{{"rms-box", "90,30"}, {"background", "0"}, {"blank", "0"}}, 80},
 };
 
