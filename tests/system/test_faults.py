@@ -704,6 +704,18 @@ class Faults(FaultCase):
             ["memory"],
             {**environment, "FAKE_CUDA_KEEPS": "1"},
         )
+        self.check(
+            [
+                self.small_image(),
+                "--measure-in",
+                self.image("on.fits", SMALL),
+                "--gpu",
+                "--threads",
+                1,
+            ],
+            ["memory", "read"],
+            {**environment, "FAKE_CUDA_KEEPS": "1"},
+        )
 
     def test_disk_that_is_full_at_any_byte(self):
         path, catalogue = self.image(), self.path("catalogue.csv")
