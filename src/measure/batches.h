@@ -85,6 +85,7 @@ struct batches {
     const struct component_setting *setting;
     const struct segments *segments;
     struct threads *threads;
+    int64_t most_islands; /* of a batch */
     /* The batch: islands [first, first + n). */
     int64_t first, n;
     struct item *items;
