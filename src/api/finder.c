@@ -8,6 +8,11 @@ void finder_begin(struct srcfind *finder) {
         interrupt_begin(interrupt);
 }
 
+void finder_enlarge(struct srcfind *finder, int n) {
+    threads_enlarge(finder->threads, n);
+    finder->options.threads = threads_count(finder->threads);
+}
+
 void finder_expect(struct srcfind *finder, double n_images) {
     if (finder->gpu)
         gpu_expect(finder->gpu, n_images);

@@ -69,6 +69,8 @@ struct batch {
     struct report *report;    /* NULL: none */
     struct merging *merging;  /* NULL: none */
     struct srcfind **finders; /* one for each worker */
+    int64_t last;             /* the first of the last images: they are fewer than workers */
+    int last_threads;         /* that each of these has */
     mtx_t lock;               /* protects all that follows, and standard error */
     cnd_t turn;               /* signalled when an image has been reported */
     struct order order;
@@ -290,6 +292,8 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     } else if (target_failure(target)) {
         fail_image(b, i, &messages, &outcome);
     } else {
+        if (i >= b->last)
+            finder_enlarge(finder, b->last_threads);
         batch_search(b, finder, i, &messages, &outcome);
     }
     if (kept)
@@ -390,12 +394,28 @@ static int64_t count_to_search(const struct targets *targets) {
     return n;
 }
 
+static int count_threads(const struct cli *cli) {
+    const int option = cli->find->values.threads;
+    return option > 0 ? option : srcfind_available_threads();
+}
+
+/* Divides the threads among the last images. When workers have searched the same number of images
+ * each, these are left, and the other workers have none. */
+static void share_last(struct batch *b, int n_workers) {
+    const int64_t n_last = count_to_search(b->targets) % n_workers;
+    b->last = b->targets->n;
+    for (int64_t n = n_last; n > 0;)
+        n -= !b->targets->target[--b->last].is_done;
+    b->last_threads = n_last > 0 ? count_threads(b->cli) / (int)n_last : 1;
+}
+
 static int run_with_finders(struct batch *b, int n_workers) {
     int status = exit_status_of(srcfind_create_many(b->cli->find, n_workers, b->finders));
     if (status == EXIT_OK)
         finder_expect(b->finders[0], (double)count_to_search(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
         maps_expect(b->finders[i], b->cli->save.maps);
+    share_last(b, n_workers);
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else
@@ -403,11 +423,6 @@ static int run_with_finders(struct batch *b, int n_workers) {
     for (int i = 0; i < n_workers; i++)
         srcfind_destroy(b->finders[i]);
     return status;
-}
-
-static int count_threads(const struct cli *cli) {
-    const int option = cli->find->values.threads;
-    return option > 0 ? option : srcfind_available_threads();
 }
 
 static int search_all(const struct cli *cli, const struct targets *targets, struct report *report,

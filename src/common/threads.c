@@ -30,7 +30,7 @@ struct threads {
     int n_invited; /* threads that may still join the loop */
     int n_working; /* threads that have joined it */
     bool ending;
-    thrd_t started[];
+    thrd_t *started;
 };
 
 static void run_share(struct loop *loop) {
@@ -60,10 +60,12 @@ static int wait_and_work(void *argument) {
 }
 
 struct threads *threads_create(int n) {
-    struct threads *t = calloc(1, sizeof *t + (size_t)n * sizeof *t->started);
+    struct threads *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    t->n = n;
+    threads_enlarge(t, n);
+    if (!t->started)
+        goto no_threads;
     if (mtx_init(&t->lock, mtx_plain) != thrd_success)
         goto no_lock;
     if (cnd_init(&t->wake) != thrd_success)
@@ -74,8 +76,19 @@ struct threads *threads_create(int n) {
 no_wake:
     mtx_destroy(&t->lock);
 no_lock:
+    free(t->started);
+no_threads:
     free(t);
     return NULL;
+}
+
+void threads_enlarge(struct threads *t, int n) {
+    thrd_t *started = n > t->n ? realloc(t->started, (size_t)n * sizeof *started) : NULL;
+    if (!started)
+        return;
+    t->started = started;
+    t->n = n;
+    t->complete = false;
 }
 
 void threads_destroy(struct threads *t) {
@@ -90,6 +103,7 @@ void threads_destroy(struct threads *t) {
     cnd_destroy(&t->done);
     cnd_destroy(&t->wake);
     mtx_destroy(&t->lock);
+    free(t->started);
     free(t);
 }
 

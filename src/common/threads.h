@@ -14,6 +14,10 @@ struct threads;
  */
 struct threads *threads_create(int n);
 
+/* Gives the pool n threads, if it has fewer; where memory ran out, it stays as it is. Only between
+ * calls of threads_run. */
+void threads_enlarge(struct threads *threads, int n);
+
 /* Ends the threads and frees the pool. threads may be NULL. */
 void threads_destroy(struct threads *threads);
 

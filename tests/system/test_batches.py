@@ -2,6 +2,7 @@
 other."""
 import os
 import re
+import shutil
 import signal
 
 import numpy as np
@@ -80,6 +81,24 @@ class Batches(t.Case):
             self.assertEqual(one.returncode, 0)
             self.assertEqual(len(re.findall(r": \d+ sources?, rms ", one.stderr)), len(images))
             self.assertTrue(one.stderr.splitlines()[0].startswith("srcfind: " + images[0]))
+
+    def test_last_images_share_the_threads(self):
+        """Where fewer images are left than threads. Those that are there already do not count."""
+        images, again = self.images(8), ["--skip-existing"]
+        for n, threads, options, counts in (
+            (8, "3", [], [1] * 6 + [1] * 2),
+            (7, "3", [], [1] * 6 + [3]),
+            (8, "6", [], [1] * 6 + [3] * 2),
+            (2, "5", [], [3, 2]),
+            (8, "5", again, [1] * 5 + [5]),
+        ):
+            with self.subTest(n=n, threads=threads):
+                shutil.rmtree(self.path("out"), ignore_errors=True)
+                if options:
+                    self.run_into("out", images[2:4], "--cpu")
+                result = self.run_into("out", images[:n], "--cpu", "--threads", threads, *options)
+                found = re.findall(r"on the CPU \(as asked; (\d) thread", result.stderr)
+                self.assertEqual([int(f) for f in found], counts)
 
     def test_failures_in_the_midst(self):
         images = self.images(12)

@@ -67,6 +67,26 @@ static void parts_are_done_at_the_same_time(void **state) {
     threads_destroy(team);
 }
 
+/* From one thread to two, which work at the same time, and to more; never to fewer. */
+static void a_team_grows(void **state) {
+    struct threads *team = threads_create(1);
+    struct counts c = {0};
+    (void)state;
+    threads_run(team, PARTS, count, &c);
+    for (int n = 2; n <= TEAM; n++) {
+        struct meeting m = {0};
+        threads_enlarge(team, n);
+        threads_enlarge(team, 1);
+        assert_int_equal(threads_count(team), n);
+        threads_run(team, 2, meet, &m);
+        assert_false(thrd_equal(m.threads[0], m.threads[1]));
+        threads_run(team, PARTS, count, &c);
+    }
+    for (int i = 0; i < PARTS; i++)
+        assert_int_equal(c.done[i], TEAM);
+    threads_destroy(team);
+}
+
 /* Parts that fail, from the one `first` on; each is done at most once. */
 struct failures {
     struct counts counts;
@@ -163,6 +183,7 @@ int main(void) {
         cmocka_unit_test(each_part_is_done_once),
         cmocka_unit_test(no_team_is_one_thread),
         cmocka_unit_test(parts_are_done_at_the_same_time),
+        cmocka_unit_test(a_team_grows),
         cmocka_unit_test(the_lowest_error_wins),
         cmocka_unit_test(a_lower_error_wins_later),
         cmocka_unit_test(no_error_leaves_none),
