@@ -13,8 +13,9 @@
 #include "measure/psf_fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "common/rank.h"
 
 /* Terms: 1; those of the distance from the middle, by which time and bandwidth smear; x and y. */
 enum { SYMMETRIC = 4, TERMS = 6, ROUNDS = 12, START_ROUNDS = 20 };
@@ -109,11 +110,6 @@ static int least_of(const struct polynomial *p) {
     return p->n_terms > 1 ? PSF_QUADRATIC : PSF_LEAST_POINTS;
 }
 
-static int compare_reals(const void *a, const void *b) {
-    const double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
 /* How far the area of a point is above that of the polynomial, in its errors; infinite where the
  * polynomial is no ellipse. */
 static double above(const struct psf *psf, const struct polynomial *p,
@@ -126,7 +122,7 @@ static double above(const struct psf *psf, const struct polynomial *p,
 /* Keeps the points whose areas are closest to one polynomial. Returns how many. */
 static int start(const struct psf *psf, struct polynomial *p, const struct psf_point *points,
                  int64_t n, bool *kept) {
-    double sizes[PSF_MOST_POINTS];
+    double sizes[PSF_MOST_POINTS], ranked[PSF_MOST_POINTS];
     int n_kept = 0;
     for (int64_t i = 0; i < n; i++)
         n_kept += kept[i] = psf_area(psf, &points[i].moments) < p->most_area;
@@ -135,11 +131,11 @@ static int start(const struct psf *psf, struct polynomial *p, const struct psf_p
         if (!fit_polynomial(p, points, kept, n))
             return 0;
         for (int64_t i = 0; i < n; i++)
-            sizes[i] = fabs(above(psf, p, &points[i]));
-        qsort(sizes, (size_t)n, sizeof *sizes, compare_reals);
+            ranked[i] = sizes[i] = fabs(above(psf, p, &points[i]));
+        const double most = value_of_rank(ranked, n, n_closest - 1);
         n_kept = 0;
         for (int64_t i = 0; i < n; i++)
-            n_kept += kept[i] = fabs(above(psf, p, &points[i])) <= sizes[n_closest - 1];
+            n_kept += kept[i] = sizes[i] <= most;
     }
     return n_kept;
 }
@@ -147,16 +143,17 @@ static int start(const struct psf *psf, struct polynomial *p, const struct psf_p
 /* Keeps the points near the polynomial. Returns how many; *is_same: the same as before. */
 static int keep_near(const struct psf *psf, const struct polynomial *p,
                      const struct psf_point *points, int64_t n, bool *kept, bool *is_same) {
-    double sizes[PSF_MOST_POINTS] = {0};
+    double by[PSF_MOST_POINTS], sizes[PSF_MOST_POINTS] = {0};
     int n_before = 0, n_now = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        by[i] = above(psf, p, &points[i]);
         if (kept[i])
-            sizes[n_before++] = fabs(above(psf, p, &points[i]));
-    qsort(sizes, (size_t)n_before, sizeof *sizes, compare_reals);
-    const double scatter = fmax(1.4826 * sizes[n_before / 2], 1);
+            sizes[n_before++] = fabs(by[i]);
+    }
+    const double scatter = fmax(1.4826 * value_of_rank(sizes, n_before, n_before / 2), 1);
     *is_same = true;
     for (int64_t i = 0; i < n; i++) {
-        const double d = above(psf, p, &points[i]);
+        const double d = by[i];
         const bool keeps = psf_area(psf, &points[i].moments) < p->most_area &&
                            d < MOST_ABOVE * scatter && d > -MOST_BELOW * scatter;
         *is_same = *is_same && keeps == kept[i];
@@ -210,8 +207,7 @@ static double median_area(const struct psf *psf, const struct psf_point *points,
     double areas[PSF_MOST_POINTS] = {0};
     for (int64_t i = 0; i < n; i++)
         areas[i] = psf_area(psf, &points[i].moments);
-    qsort(areas, (size_t)n, sizeof *areas, compare_reals);
-    return n > 0 ? areas[n / 2] : 1;
+    return n > 0 ? value_of_rank(areas, n, n / 2) : 1;
 }
 
 static struct fitted fit_terms(const struct psf *psf, const struct psf_point *points, int64_t n,

@@ -1,5 +1,6 @@
 /* How the points are found: threads list the rows that are bright (list_share), with the number of
- * their Gaussian; these are sorted, and the first ones that are alone are taken. */
+ * their Gaussian. A heap then gives them one by one, the brightest first, until enough of them are
+ * alone: a sort of all would take longer than all other steps. */
 #include "measure/psf_points.h"
 
 #include <math.h>
@@ -15,8 +16,9 @@ static const double OF_NOISE = 1.3, OF_SHAPE = 0.03;
 
 enum { ROWS_A_SHARE = 4096 };
 
-/* A row that may be a point, and its free shape. */
+/* A row that may be a point, its S/N, and its free shape. */
 struct bright {
+    double snr;
     const struct srcfind_source *row;
     const struct tensor *moments;
 };
@@ -50,11 +52,35 @@ static bool is_bright(const struct srcfind_source *row) {
     return row->snr > LEAST_SNR && row->n_gaussians == 1 && !(row->flags & bad);
 }
 
-static int by_snr(const void *a, const void *b) {
-    const struct srcfind_source *p = ((const struct bright *)a)->row;
-    const struct srcfind_source *q = ((const struct bright *)b)->row;
-    return p->snr != q->snr ? (p->snr < q->snr) - (p->snr > q->snr)
-                            : (p->id > q->id) - (p->id < q->id);
+static bool is_brighter(const struct bright *p, const struct bright *q) {
+    return p->snr != q->snr ? p->snr > q->snr : p->row->id < q->row->id;
+}
+
+/* Moves element i of a heap of n down until it is brighter than the two below it. */
+static void move_down(struct bright *heap, int64_t n, int64_t i) {
+    const struct bright moved = heap[i];
+    for (int64_t below = 2 * i + 1; below < n; below = 2 * i + 1) {
+        if (below + 1 < n && is_brighter(&heap[below + 1], &heap[below]))
+            below++;
+        if (!is_brighter(&heap[below], &moved))
+            break;
+        heap[i] = heap[below];
+        i = below;
+    }
+    heap[i] = moved;
+}
+
+static void make_heap(struct bright *heap, int64_t n) {
+    for (int64_t i = n / 2 - 1; i >= 0; i--)
+        move_down(heap, n, i);
+}
+
+/* Takes the brightest of n >= 1 elements from a heap, which then has one less. */
+static struct bright take_brightest(struct bright *heap, int64_t n) {
+    const struct bright brightest = heap[0];
+    heap[0] = heap[n - 1];
+    move_down(heap, n - 1, 0);
+    return brightest;
 }
 
 static int64_t share_end(const struct listing *l, int share) {
@@ -80,12 +106,13 @@ static void list_share(void *context, int share) {
     int64_t gaussian = own->first_gaussian;
     for (int64_t i = (int64_t)share * ROWS_A_SHARE; i < share_end(l, share); i++) {
         if (is_bright(&l->rows[i]) && isfinite(l->shapes[gaussian].xx))
-            bright[own->n_bright++] = (struct bright){&l->rows[i], &l->shapes[gaussian]};
+            bright[own->n_bright++] =
+                (struct bright){l->rows[i].snr, &l->rows[i], &l->shapes[gaussian]};
         gaussian += count_gaussians(&l->rows[i]);
     }
 }
 
-/* Lists the bright rows, the brightest first. Returns their number. */
+/* Lists the bright rows. Returns their number. */
 static int64_t list_bright(struct listing *l, int n_shares, struct threads *threads) {
     int64_t gaussian = 0, n = 0;
     threads_run(threads, n_shares, count_share, l);
@@ -99,7 +126,6 @@ static int64_t list_bright(struct listing *l, int n_shares, struct threads *thre
                 (size_t)l->shares[k].n_bright * sizeof *l->bright);
         n += l->shares[k].n_bright;
     }
-    qsort(l->bright, (size_t)n, sizeof *l->bright, by_snr);
     return n;
 }
 
@@ -115,11 +141,12 @@ bool psf_points_list(const struct row_index *index, const struct srcfind_source 
     const bool ok = l.bright && l.shares;
     const int64_t n_bright = ok ? list_bright(&l, n_shares, threads) : 0;
     *n_points = 0;
-    for (int64_t k = 0; k < n_bright && *n_points < PSF_MOST_POINTS; k++) {
-        const struct srcfind_source *row = l.bright[k].row;
-        if (is_alone(index, row, ALONE * fwhm))
+    make_heap(l.bright, n_bright);
+    for (int64_t left = n_bright; left > 0 && *n_points < PSF_MOST_POINTS; left--) {
+        const struct bright b = take_brightest(l.bright, left);
+        if (is_alone(index, b.row, ALONE * fwhm))
             points[(*n_points)++] = (struct psf_point){
-                row->x, row->y, 1 / hypot(OF_NOISE / row->snr, OF_SHAPE), *l.bright[k].moments};
+                b.row->x, b.row->y, 1 / hypot(OF_NOISE / b.snr, OF_SHAPE), *b.moments};
     }
     free(l.bright);
     free(l.shares);

@@ -214,7 +214,7 @@ static void points_of_many_rows(void **state) {
         rows[i] = (struct srcfind_source){.id = i + 1,
                                           .x = APART * (i % ACROSS),
                                           .y = APART * (i / ACROSS),
-                                          .snr = 16 + 37 * i % ROWS,
+                                          .snr = 16 + 37 * i % ROWS / 2, /* pairs */
                                           .n_gaussians = i % 5 == 0 ? 2 : 1,
                                           .flags = is_fitted ? 0 : SRCFIND_FLAG_NOT_FITTED};
         for (int k = 0; is_fitted && k < rows[i].n_gaussians; k++)
