@@ -1,7 +1,8 @@
 /* How artefacts are found:
  *
- * 1. find_candidates: an index of rows by y tells which rows have a much brighter row near them.
- *    Where no bright source is near, no pixel is read.
+ * 1. find_candidates: an index of rows by y tells which rows have a much brighter row near them. It
+ *    is asked only where the brightest row of the cells around is so bright. Where no bright source
+ *    is near, no pixel is read.
  * 2. list_batch: the pixels within six beams of the candidates are read in batches, in the order
  *    of the rows, as sets of runs that may overlap.
  * 3. find_hole: the lowest pixel, in units of the rms, is the hole. In a negated image the sources
@@ -27,10 +28,20 @@
 static const double NEAR = 8, AROUND = 6; /* beams */
 static const double BRIGHTER = 5, LEAST = 1.2;
 enum {
-    BATCH_PIXELS = 1 << 21,
-    MOST_PIXELS = 1 << 24, /* around a row */
-    MOST_READS = 32,       /* of a pixel, on average */
-    ROWS_A_SHARE = 256
+    BATCH_PIXELS = 1 << 20, /* about: new memory costs more than more batches */
+    MOST_PIXELS = 1 << 24,  /* around a row */
+    MOST_READS = 32,        /* of a pixel, on average */
+    ROWS_A_SHARE = 256,
+    SETS_A_SHARE = 16,
+    LEAST_SIDE = 16 /* of a cell, in pixels */
+};
+
+/* Square cells of the image, whose side is more than the distance of rows that are near each other:
+ * those near a row are in its cell and the eight around it. */
+struct cells {
+    double side;
+    int64_t n_x, n_y;
+    double *peak; /* of the brightest row, of either image: peak[j * n_x + i]; 0: there is none */
 };
 
 struct artefacts {
@@ -39,23 +50,71 @@ struct artefacts {
     int64_t n;
     const struct row_index *own;
     struct row_index opposite;
+    struct cells cells;
     struct model model;
     bool *is_candidate;
     int64_t *candidates; /* numbers of rows, in their order */
     int64_t n_candidates;
 };
 
-/* The candidates [first, end), and the pixels around them. */
+/* n candidates from `first` on, and the pixels around them. */
 struct batch {
     const struct artefacts *all;
-    int64_t first;
-    struct run *runs;
+    int64_t first, n, n_pixels;
+    int64_t most_sets, most_runs; /* of a batch; of a set */
+    struct run *runs;             /* of set i, from i * most_runs on */
     struct run_set *sets;
-    int64_t n, n_runs, n_pixels, runs_capacity, sets_capacity;
     struct run_pixels pixels;
 };
 
 /* --- brighter rows --- */
+
+static int64_t cell_at(double position, double side, int64_t n) {
+    const double cell = position / side; /* NaN becomes 0 */
+    return cell > 0 ? cell < (double)n ? (int64_t)cell : n - 1 : 0;
+}
+
+static void add_peaks(const struct cells *c, int64_t j, const struct row_index *index) {
+    const int64_t end =
+        j + 1 < c->n_y ? row_index_first(index, (double)(j + 1) * c->side) : index->n;
+    double *peak = c->peak + j * c->n_x;
+    for (int64_t i = j > 0 ? row_index_first(index, (double)j * c->side) : 0; i < end; i++) {
+        const struct placed_row *at = &index->rows[i];
+        const int64_t cell = cell_at(at->x, c->side, c->n_x);
+        peak[cell] = fmax(peak[cell], fabs(at->row->peak_flux));
+    }
+}
+
+/* Finds the peaks of a row of cells. */
+static void find_peaks(void *context, int j) {
+    const struct artefacts *a = context;
+    add_peaks(&a->cells, j, a->own);
+    add_peaks(&a->cells, j, &a->opposite);
+}
+
+/* Makes the cells. False where memory ran out. */
+static bool make_cells(struct artefacts *a, struct threads *threads) {
+    const double more = 1.01; /* than errors of rounding */
+    struct cells *c = &a->cells;
+    c->side = fmax(more * NEAR * a->image->fwhm, LEAST_SIDE);
+    c->n_x = (int64_t)((double)a->image->width / c->side) + 1;
+    c->n_y = (int64_t)((double)a->image->height / c->side) + 1;
+    c->peak = calloc((size_t)(c->n_x * c->n_y), sizeof *c->peak);
+    if (c->peak)
+        threads_run(threads, (int)c->n_y, find_peaks, a);
+    return c->peak;
+}
+
+/* Whether a much brighter row is in the cell of a row, or beside it. */
+static bool may_have_brighter(const struct cells *c, const struct srcfind_source *row) {
+    const double peak = BRIGHTER * fabs(row->peak_flux);
+    const int64_t x = cell_at(row->x, c->side, c->n_x), y = cell_at(row->y, c->side, c->n_y);
+    for (int64_t j = y > 0 ? y - 1 : 0; j <= y + 1 && j < c->n_y; j++)
+        for (int64_t i = x > 0 ? x - 1 : 0; i <= x + 1 && i < c->n_x; i++)
+            if (c->peak[j * c->n_x + i] > peak)
+                return true;
+    return false;
+}
 
 static bool has_brighter(const struct row_index *index, const struct srcfind_source *row,
                          double distance) {
@@ -74,8 +133,9 @@ static void check_share(void *context, int share) {
     const int64_t first = (int64_t)share * ROWS_A_SHARE;
     for (int64_t i = first; i < a->n && i < first + ROWS_A_SHARE; i++) {
         a->rows[i].hole = NAN;
-        a->is_candidate[i] = has_brighter(a->own, &a->rows[i], distance) ||
-                             has_brighter(&a->opposite, &a->rows[i], distance);
+        a->is_candidate[i] = may_have_brighter(&a->cells, &a->rows[i]) &&
+                             (has_brighter(a->own, &a->rows[i], distance) ||
+                              has_brighter(&a->opposite, &a->rows[i], distance));
     }
 }
 
@@ -83,7 +143,8 @@ static bool find_candidates(struct artefacts *a, struct threads *threads) {
     a->is_candidate = arrays_allocate(a->n, sizeof *a->is_candidate);
     a->candidates = arrays_allocate(a->n, sizeof *a->candidates);
     if (!a->is_candidate || !a->candidates ||
-        !row_index_make(&a->opposite, a->image->opposite, a->image->n_opposite, threads))
+        !row_index_make(&a->opposite, a->image->opposite, a->image->n_opposite, threads) ||
+        !make_cells(a, threads))
         return false;
     threads_run(threads, (int)((a->n + ROWS_A_SHARE - 1) / ROWS_A_SHARE), check_share, a);
     for (int64_t i = 0; i < a->n; i++)
@@ -104,47 +165,73 @@ static struct interval interval_around(double centre, double half, int64_t n) {
     return low <= high ? (struct interval){(int64_t)low, (int64_t)high} : (struct interval){0, -1};
 }
 
-/* Adds the pixels around a row to a batch. */
-static bool add_around(struct batch *b, const struct srcfind_source *row) {
-    const struct artefact_image *image = b->all->image;
+/* The pixels around a row, about; at most all of the image. */
+static double pixels_around(const struct artefact_image *image) {
+    const double radius = AROUND * image->fwhm;
+    return fmin(M_PI * radius * radius, (double)image->width * (double)image->height);
+}
+
+/* Makes room for the sets of a batch. False where memory ran out. */
+static bool make_batch(struct batch *b, const struct artefacts *a) {
+    const struct artefact_image *image = a->image;
+    const double sets = ceil(BATCH_PIXELS / pixels_around(image));
+    const double runs = fmin(2 * AROUND * image->fwhm + 2, (double)image->height); /* rounding: 1 */
+    *b = (struct batch){.all = a,
+                        .most_sets = (int64_t)fmin(sets, (double)a->n_candidates),
+                        .most_runs = (int64_t)runs};
+    b->sets = arrays_allocate(b->most_sets, sizeof *b->sets);
+    b->runs = arrays_allocate(b->most_sets * b->most_runs, sizeof *b->runs);
+    return b->sets && b->runs;
+}
+
+static void clear_batch(struct batch *b) {
+    run_pixels_clear(&b->pixels);
+    free(b->runs);
+    free(b->sets);
+}
+
+/* Lists the pixels around a row in a set, whose member `first` becomes their number. */
+static void list_around(const struct artefact_image *image, const struct srcfind_source *row,
+                        struct run *runs, struct run_set *set) {
     const double radius = AROUND * image->fwhm;
     const struct interval y = interval_around(row->y, radius, image->height);
-    struct run_set set = {NULL, 0, b->n_pixels};
-    if (!GROW(b->runs, b->runs_capacity, b->n_runs + y.last - y.first + 1) ||
-        !GROW(b->sets, b->sets_capacity, b->n + 1))
-        return false;
+    *set = (struct run_set){runs, 0, 0};
     for (int64_t line = y.first; line <= y.last; line++) {
         const double dy = (double)line - row->y;
         const struct interval x =
             interval_around(row->x, sqrt(fmax(0, radius * radius - dy * dy)), image->width);
-        b->runs[b->n_runs + set.n++] =
-            (struct run){(int32_t)line, (int32_t)x.first, (int32_t)x.last};
-        b->n_pixels += x.last - x.first + 1;
+        runs[set->n++] = (struct run){(int32_t)line, (int32_t)x.first, (int32_t)x.last};
+        set->first += x.last - x.first + 1;
     }
-    b->n_runs += set.n;
-    b->sets[b->n++] = set;
-    return true;
+}
+
+static void list_share(void *context, int share) {
+    const struct batch *b = context;
+    const struct artefacts *a = b->all;
+    const int64_t begin = (int64_t)share * SETS_A_SHARE;
+    for (int64_t i = begin; i < b->n && i < begin + SETS_A_SHARE; i++)
+        list_around(a->image, &a->rows[a->candidates[b->first + i]], b->runs + i * b->most_runs,
+                    &b->sets[i]);
 }
 
 /* Lists the pixels around the candidates from `first` on, as many as a batch takes. */
-static bool list_batch(struct batch *b, int64_t first) {
-    const struct artefacts *a = b->all;
+static void list_batch(struct batch *b, int64_t first, struct threads *threads) {
+    const int64_t left = b->all->n_candidates - first;
     b->first = first;
-    b->n = b->n_runs = b->n_pixels = 0;
-    while (first + b->n < a->n_candidates && b->n_pixels < BATCH_PIXELS)
-        if (!add_around(b, &a->rows[a->candidates[first + b->n]]))
-            return false;
-    const struct run *runs = b->runs;
-    for (int64_t i = 0; i < b->n; runs += b->sets[i++].n)
-        b->sets[i].runs = runs;
-    return true;
+    b->n = left < b->most_sets ? left : b->most_sets;
+    b->n_pixels = 0;
+    threads_run(threads, (int)((b->n + SETS_A_SHARE - 1) / SETS_A_SHARE), list_share, b);
+    for (int64_t i = 0; i < b->n; i++) {
+        const int64_t n = b->sets[i].first;
+        b->sets[i].first = b->n_pixels;
+        b->n_pixels += n;
+    }
 }
 
 /* Whether rows are so close together, in beams, that the beam cannot be that of the image. */
 static bool is_too_wide(const struct artefacts *a) {
     const double image = (double)a->image->width * (double)a->image->height;
-    const double radius = AROUND * a->image->fwhm;
-    const double around = fmin(M_PI * radius * radius, image);
+    const double around = pixels_around(a->image);
     return around > MOST_PIXELS || (double)a->n_candidates * around > MOST_READS * image;
 }
 
@@ -206,20 +293,19 @@ static void find_hole(void *context, int i) {
 /* Reads the pixels around the candidates, and finds their holes. */
 static enum srcfind_status find_holes(const struct artefacts *a, struct threads *threads,
                                       struct error *error) {
-    struct batch b = {.all = a};
-    enum srcfind_status status = SRCFIND_OK;
+    struct batch b;
+    enum srcfind_status status =
+        make_batch(&b, a) ? SRCFIND_OK : error_memory(error, "looking for artefacts");
     for (int64_t first = 0; status == SRCFIND_OK && first < a->n_candidates; first += b.n) {
-        status = list_batch(&b, first) ? run_pixels_read(a->image->pixels, b.sets, b.n, b.n_pixels,
-                                                         threads, &b.pixels, error)
-                                       : error_memory(error, "looking for artefacts");
+        list_batch(&b, first, threads);
+        status =
+            run_pixels_read(a->image->pixels, b.sets, b.n, b.n_pixels, threads, &b.pixels, error);
         if (status == SRCFIND_OK)
             status = threads_check(threads, error);
         if (status == SRCFIND_OK)
             threads_run(threads, (int)b.n, find_hole, &b);
     }
-    run_pixels_clear(&b.pixels);
-    free(b.runs);
-    free(b.sets);
+    clear_batch(&b);
     return status;
 }
 
@@ -237,6 +323,7 @@ enum srcfind_status artefacts_find(const struct artefact_image *image,
                      : error_memory(error, "looking for artefacts");
     model_clear(&a.model);
     row_index_clear(&a.opposite);
+    free(a.cells.peak);
     free(a.is_candidate);
     free(a.candidates);
     return status;
