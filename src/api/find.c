@@ -222,7 +222,7 @@ enum srcfind_status find_catalogue(struct srcfind *finder, struct input *input,
     if (status == SRCFIND_OK)
         count_in_whole_image(result);
     const double start = clock_seconds();
-    if (status == SRCFIND_OK && !quality_find(&sample, result))
+    if (status == SRCFIND_OK && !quality_find(&sample, finder->threads, result))
         status = error_memory(error, "comparing the noise from place to place");
     if (status == SRCFIND_OK &&
         !unmeasured_find(setting_to_flux(&input->image, &result->image), result))

@@ -7,7 +7,7 @@
  * write_notes has the order: header, pixels, noise, scales, sources, planes, injected sources.
  *
  * Numbers always have a decimal point, whatever locale the program has set. No pixel is read here:
- * quality.c has taken its figures from a sample. Notes change no row. */
+ * quality.c has taken its figures from a sample, and has counted rows. Notes change no row. */
 #define _GNU_SOURCE /* newlocale */
 #include "api/notes.h"
 
@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "api/quality.h"
 #include "api/unmeasured.h"
 #include "common/plural.h"
 #include "common/text_stream.h"
@@ -55,9 +56,7 @@ static void note_distortion(FILE *stream, const struct srcfind_image *image) {
 
 static void note_positions(FILE *stream, const struct result *r) {
     const char *row = *r->options.at ? "position" : "source";
-    int64_t n = 0;
-    for (int64_t i = 0; *r->image.lon_name && i < r->sources.n; i++)
-        n += isnan(r->sources.rows[i].lon) && isfinite(r->sources.rows[i].x);
+    const int64_t n = *r->image.lon_name ? r->numbers.off_sky : 0;
     if (n > 0)
         note(stream,
              "%lld of %lld %s%s %s no position on the sky, beyond the edge of the "
@@ -110,10 +109,10 @@ static void note_peaks(FILE *stream, const struct result *r) {
 static void note_model(FILE *stream, const struct result *r) {
     const int64_t n_sums = r->sources.left_out.sums;
     int64_t n = 0;
-    for (int64_t i = 0; i < r->sources.n; i++)
-        n += (r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED) != 0;
     if (!r->options.at_fixed)
         return;
+    for (int64_t i = 0; i < r->sources.n; i++)
+        n += (r->sources.rows[i].flags & SRCFIND_FLAG_NOT_FITTED) != 0;
     note_peaks(stream, r);
     note_shapes(stream, r->options.at, &r->sources.left_out.told, r->sources.left_out.too_wide);
     if (n > 0)
@@ -498,23 +497,15 @@ static void note_planes(FILE *stream, const struct result *r) {
                      "files of one plane, RESTFRQ");
 }
 
-/* Counts the positive rows of fits whose S/N is above `least`. */
-static int64_t count_bright(const struct result *r, double least) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < r->sources.n; i++)
-        n += r->sources.rows[i].snr > least;
-    return n;
-}
-
 /* Notes errors of bright sources, which are far below those of calibration. */
 static void note_bright(FILE *stream, const struct result *r) {
     const struct options *o = &r->options;
-    const int64_t n = count_bright(r, 100);
+    const int64_t n = r->numbers.bright;
     if (options_fit(o) && !*o->at && o->flux_error == 0 && o->position_error == 0 && n >= 8)
         note(stream,
-             "%lld sources are above 100 rms, but their errors are from noise alone: --flux-error "
+             "%lld sources are above %d rms, but their errors are from noise alone: --flux-error "
              "and --position-error add errors of calibration",
-             (long long)n);
+             (long long)n, QUALITY_BRIGHT);
 }
 
 static bool is_other_area(double area, double other) {

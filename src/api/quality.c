@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "api/noise.h"
+#include "common/threads.h"
 
 /* The noise is compared between the cells of a grid. */
 enum {
@@ -21,6 +22,8 @@ enum {
     LEAST_PIXELS = 64,
     KAPPA = 3
 };
+
+enum { LEAST_ROWS = 4096 }; /* that are worth a thread */
 
 /* --- the pixels --- */
 
@@ -124,25 +127,61 @@ static void compare_noise(const struct sampled *s, const struct srcfind_image *i
 /* Numbers of rows. */
 struct tally {
     int64_t n, single_pixel, edge, edge_or_single, narrow, high_residual, artefacts;
+    int64_t off_sky, bright;
 };
 
+static void count_row(const struct srcfind_source *row, bool is_negative, struct tally *t) {
+    const bool is_edge = row->flags & SRCFIND_FLAG_EDGE;
+    const bool is_single = row->flags & SRCFIND_FLAG_SINGLE_PIXEL;
+    t->edge += is_edge;
+    t->single_pixel += is_single;
+    t->edge_or_single += is_edge || is_single;
+    t->narrow += (row->flags & SRCFIND_FLAG_NARROW) != 0;
+    t->high_residual += row->resid_isl_rms > 2 * row->isl_rms;
+    t->artefacts += (row->flags & SRCFIND_FLAG_ARTEFACT) != 0 && !is_negative;
+    t->off_sky += isnan(row->lon) && isfinite(row->x);
+    t->bright += row->snr > QUALITY_BRIGHT;
+}
+
+/* The tallies of shares of the rows. */
+struct counting {
+    const struct sources *sources;
+    struct tally *of_share;
+    int n_shares;
+};
+
+static void count_share(void *context, int share) {
+    const struct counting *c = context;
+    const int64_t n = c->sources->n, end = threads_share(n, c->n_shares, share + (int64_t)1);
+    struct tally t = {0};
+    for (int64_t i = threads_share(n, c->n_shares, share); i < end; i++)
+        count_row(&c->sources->rows[i], i >= n - c->sources->n_negative, &t);
+    c->of_share[share] = t;
+}
+
 /* Counts all rows in one pass: those of a large image are not in a cache. Artefacts are counted
- * among the sources alone, not in the negated image. */
-static struct tally count_rows(const struct result *result) {
-    struct tally t = {.n = result->sources.n};
-    for (int64_t i = 0; i < t.n; i++) {
-        const struct srcfind_source *row = &result->sources.rows[i];
-        const bool is_edge = row->flags & SRCFIND_FLAG_EDGE;
-        const bool is_single = row->flags & SRCFIND_FLAG_SINGLE_PIXEL;
-        t.edge += is_edge;
-        t.single_pixel += is_single;
-        t.edge_or_single += is_edge || is_single;
-        t.narrow += (row->flags & SRCFIND_FLAG_NARROW) != 0;
-        t.high_residual += row->resid_isl_rms > 2 * row->isl_rms;
-        t.artefacts +=
-            (row->flags & SRCFIND_FLAG_ARTEFACT) != 0 && i < t.n - result->sources.n_negative;
+ * among the sources alone, not in the negated image. False where memory ran out. */
+static bool count_rows(const struct result *result, struct threads *threads, struct tally *sum) {
+    const struct sources *sources = &result->sources;
+    const int n_shares = threads_shares(threads, sources->n, LEAST_ROWS);
+    struct counting c = {sources, malloc((size_t)n_shares * sizeof *c.of_share), n_shares};
+    *sum = (struct tally){.n = sources->n};
+    if (!c.of_share)
+        return false;
+    threads_run(threads, n_shares, count_share, &c);
+    for (int i = 0; i < n_shares; i++) {
+        const struct tally *t = &c.of_share[i];
+        sum->edge += t->edge;
+        sum->single_pixel += t->single_pixel;
+        sum->edge_or_single += t->edge_or_single;
+        sum->narrow += t->narrow;
+        sum->high_residual += t->high_residual;
+        sum->artefacts += t->artefacts;
+        sum->off_sky += t->off_sky;
+        sum->bright += t->bright;
     }
-    return t;
+    free(c.of_share);
+    return true;
 }
 
 static double share_of(int64_t n, const struct tally *t) {
@@ -161,10 +200,13 @@ static void compare_fits(const struct result *result, const struct tally *t,
     quality->artefacts = (double)t->artefacts;
 }
 
-bool quality_find(const struct sampled *sample, struct result *result) {
+bool quality_find(const struct sampled *sample, struct threads *threads, struct result *result) {
     const struct srcfind_image *image = &result->image;
     struct srcfind_quality *quality = &result->quality;
-    const struct tally tally = count_rows(result);
+    struct tally tally;
+    if (!count_rows(result, threads, &tally))
+        return false;
+    result->numbers = (struct row_numbers){tally.off_sky, tally.bright};
     *quality = (struct srcfind_quality){
         .zeros = NAN,
         .rms_p10 = NAN,

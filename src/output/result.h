@@ -77,6 +77,12 @@ struct image_origin {
     bool on_device;              /* they were in the memory of a device */
 };
 
+/* Numbers of rows that notes tell (api/quality.c counts them). */
+struct row_numbers {
+    int64_t off_sky; /* with a position in pixels alone, in an image that has sky coordinates */
+    int64_t bright;  /* positive, above 100 rms */
+};
+
 struct result {
     struct srcfind_image image;
     struct image_origin origin;
@@ -89,6 +95,7 @@ struct result {
     struct blanks *blanks;     /* of image, mask and maps together; NULL: the image is alone */
     struct blanks *unsearched; /* by regions of the option mask; NULL: all is searched */
     struct srcfind_quality quality;
+    struct row_numbers numbers;
     char *notes; /* texts, each with a NUL, and an empty one at the end; NULL: none */
     struct sources sources;
     struct injections injections;  /* with the option completeness */
