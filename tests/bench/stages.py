@@ -8,7 +8,8 @@ Each image is searched N times on each device, in turns. The table has the media
 `srcfind -v`, in ms, and of the search without the start of the device. With --tiles, a run over so
 many links to each image is timed in their place, whole processes, in seconds. The options are
 `--local -i 3 --fit` unless others are given. Files are in the page cache after a first run, which
-does not count. The images should be of two kinds: of points alone (tests/bench/sky.py) and with
+does not count. Each run writes new files: to replace those of the run before would be timed, too.
+The images should be of two kinds: of points alone (tests/bench/sky.py) and with
 extended sources (tests/sky.py), which are other work for a GPU.
 """
 import argparse
@@ -20,12 +21,14 @@ import tempfile
 import time
 
 
-def run(a, device, images, output):
-    """The seconds of a process, and what it said."""
-    command = [a.srcfind, "-v", "--device", device, *a.options.split(), *images, "-o", output]
-    start = time.perf_counter()
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    return time.perf_counter() - start, said
+def run(a, device, images, directory, name):
+    """The seconds of a process, and what it said. Its output has this name, in a new directory."""
+    with tempfile.TemporaryDirectory(dir=directory) as new:
+        output = os.path.join(new, name)
+        command = [a.srcfind, "-v", "--device", device, *a.options.split(), *images, "-o", output]
+        start = time.perf_counter()
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+        return time.perf_counter() - start, said
 
 
 def stages_of(said):
@@ -42,7 +45,7 @@ def table_of_stages(a, image, directory):
     found = {device: [] for device in a.devices}
     for i in range(a.runs + 1):
         for device in a.devices:
-            _, said = run(a, device, [image], os.path.join(directory, "catalogue.csv"))
+            _, said = run(a, device, [image], directory, "catalogue.csv")
             if i > 0:
                 found[device].append(stages_of(said))
     print("| %s | %s |" % (os.path.basename(image), " | ".join(a.devices)))
@@ -64,11 +67,10 @@ def link_tiles(a, image, directory):
 
 def table_of_tiles(a, image, directory):
     tiles = link_tiles(a, image, directory)
-    output = os.path.join(directory, "out") + "/"
     seconds = {device: [] for device in a.devices}
     for i in range(a.runs + 1):
         for device in a.devices:
-            taken, _ = run(a, device, tiles, output)
+            taken, _ = run(a, device, tiles, directory, "out/")
             if i > 0:
                 seconds[device].append(taken)
     medians = ", ".join("%s %.2f" % (d, statistics.median(s)) for d, s in seconds.items())
