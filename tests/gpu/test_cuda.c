@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "cpu/fit.h"
 #include "device.h"
 #include "fit_scenes.h"
@@ -13,15 +14,34 @@
 
 static struct cuda *cuda;
 static int64_t all_memory;
+static double began; /* the test, in seconds */
+
+static void release(void) {
+    for (int kind = 0; kind < BUFFERS; kind++)
+        cuda_release(cuda, (enum buffer_kind)kind);
+}
 
 /* Before a test: frees all buffers, and lets the backend use all memory. */
 static int set_up(void **state) {
     (void)state;
-    for (int kind = 0; kind < BUFFERS; kind++)
-        cuda_release(cuda, (enum buffer_kind)kind);
+    began = clock_seconds();
+    release();
     cuda->limit = all_memory;
     cuda->keeps_images = true;
     return 0;
+}
+
+/* After a test: says how long it took. */
+static int tear_down(void **state) {
+    (void)state;
+    print_message("%.1f s\n", clock_seconds() - began);
+    return 0;
+}
+
+/* The threads that find what is expected. Pictures of few pixels are searched before many threads
+ * are awake. */
+static struct threads *team_for(int64_t n_pixels) {
+    return unit_threads(n_pixels > 1 << 16 ? 16 : 2);
 }
 
 static void assert_same_background(const struct srcfind_background *a,
@@ -123,7 +143,8 @@ static void assert_same(const struct pixel_source *source, const struct detectio
     const struct detection with_runs = detection_with_runs(detection), *d = &with_runs;
     struct detection_result cpu, gpu;
     struct error cpu_error, gpu_error = {""};
-    const enum srcfind_status expected = cpu_detect(source, d, unit_threads(2), &cpu, &cpu_error);
+    struct threads *team = team_for(source->width * source->height);
+    const enum srcfind_status expected = cpu_detect(source, d, team, &cpu, &cpu_error);
     const enum srcfind_status status =
         cuda_detect(cuda, source, d, unit_threads(n_threads), &gpu, &gpu_error);
     if (status != expected)
@@ -253,10 +274,10 @@ static void fits(void **state) {
     struct random r = {13};
     (void)state;
     check_fits(0, 10, 0);
-    for (int i = 0; i < 60; i++) /* a call takes as long as its longest job */
+    for (int i = 0; i < 30; i++) /* a call takes as long as its longest job: half a second */
         check_fits(1 + random_below(&r, 12), i % 10 ? 22 : 45, (uint64_t)i);
-    for (int i = 60; i < 100; i++)
-        check_fits(330, i % 10 ? 22 : 45, (uint64_t)i);
+    for (int i = 30; i < 40; i++)
+        check_fits(i % 2 ? 330 : 2400, i % 10 ? 22 : 45, (uint64_t)i);
 }
 
 /* So many that each warp has several. */
@@ -271,7 +292,7 @@ static void many_fits(void **state) {
 static void shared_fits(void **state) {
     (void)state;
     unsetenv("SRCFIND_FITS_ON_DEVICE");
-    for (int i = 0; i < 30; i++)
+    for (int i = 0; i < 30; i += 2)
         check_fits(1 + i * i * i / 4, 22, (uint64_t)i);
     check_fits(4000, 30, 5);
     setenv("SRCFIND_FITS_ON_DEVICE", "1", 1);
@@ -292,7 +313,7 @@ static void fits_in_little_memory(void **state) {
         assert_same_fits(&f);
         assert_true(cuda->used <= cuda->limit);
     }
-    set_up(NULL);
+    release();
     cuda->limit = 1 << 20;
     assert_int_equal(cuda_fit(cuda, f.pixels, jobs, f.n, unit_threads(2), &error),
                      SRCFIND_ERROR_DEVICE);
@@ -357,7 +378,8 @@ static void assert_same_search(const float *samples, const struct smoothing *s,
     const struct detection d = detection_with_runs(&LOCAL);
     struct detection_result cpu, gpu;
     struct error error;
-    assert_int_equal(cpu_detect(&m->source, &d, unit_threads(2), &cpu, &error), SRCFIND_OK);
+    struct threads *team = team_for(s->width * s->height);
+    assert_int_equal(cpu_detect(&m->source, &d, team, &cpu, &error), SRCFIND_OK);
     const enum srcfind_status status =
         cuda_detect_pixels(cuda, on_device, &d, unit_threads(2), &gpu, &error);
     if (status != SRCFIND_OK)
@@ -384,7 +406,8 @@ static void assert_same_smoothing(const struct smoothed *what, const struct smoo
     struct device_pixels samples;
     int64_t n_cpu, n_gpu;
     struct error error;
-    assert_int_equal(smooth(&work, unit_threads(2), &n_cpu, &error), SRCFIND_OK);
+    struct threads *team = team_for(what->source->width * what->source->height);
+    assert_int_equal(smooth(&work, team, &n_cpu, &error), SRCFIND_OK);
     assert_int_equal(smooth_there(cuda, what, s, &samples, &n_gpu, &error), SRCFIND_OK);
     assert_int_equal(
         cudaMemcpy(found, samples.pixels, (size_t)n * sizeof *found, cudaMemcpyDeviceToHost),
@@ -430,7 +453,7 @@ static void check_smoothing(int kind, int width, int height, uint64_t seed) {
 static void smoothed_pictures(void **state) {
     struct random r = {21};
     (void)state;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 600; i++) {
         const int most = i % 20 ? 120 : 900;
         check_smoothing(i % PICTURE_KINDS, 1 + random_below(&r, most), 1 + random_below(&r, most),
                         (uint64_t)i);
@@ -630,7 +653,7 @@ static void little_memory(void **state) {
     for (int i = 0; i < 8; i++) {
         struct picture p = picture_make(kinds[i % 4], 3000, 2800 + 10 * i, &r);
         struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
-        set_up(NULL);
+        release();
         cuda->limit = 48 << 20;
         assert_same(&m->source, &ORDINARY, 3);
         assert_true(cuda->used <= cuda->limit && cuda->buffers[BUFFER_IMAGE].size == 0);
@@ -834,30 +857,32 @@ static void failing_fits(void **state) {
     free_fits(&f);
 }
 
+#define RUN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(few_pictures, set_up),
-        cmocka_unit_test_setup(small_pictures, set_up),
-        cmocka_unit_test_setup(thin_pictures, set_up),
-        cmocka_unit_test_setup(column, set_up),
-        cmocka_unit_test_setup(predicted_pictures, set_up),
-        cmocka_unit_test_setup(dense_pictures, set_up),
-        cmocka_unit_test_setup(many_equal, set_up),
-        cmocka_unit_test_setup(repeated, set_up),
-        cmocka_unit_test_setup(little_memory, set_up),
-        cmocka_unit_test_setup(one_after_the_other, set_up),
-        cmocka_unit_test_setup(large_pictures, set_up),
-        cmocka_unit_test_setup(failing_source, set_up),
-        cmocka_unit_test_setup(too_little_memory, set_up),
-        cmocka_unit_test_setup(failing_calls, set_up),
-        cmocka_unit_test_setup(fits, set_up),
-        cmocka_unit_test_setup(many_fits, set_up),
-        cmocka_unit_test_setup(shared_fits, set_up),
-        cmocka_unit_test_setup(fits_in_little_memory, set_up),
-        cmocka_unit_test_setup(failing_fits, set_up),
-        cmocka_unit_test_setup(smoothed_pictures, set_up),
-        cmocka_unit_test_setup(smoothed_in_bands, set_up),
-        cmocka_unit_test_setup(failing_smoothing, set_up),
+        RUN(few_pictures),
+        RUN(small_pictures),
+        RUN(thin_pictures),
+        RUN(column),
+        RUN(predicted_pictures),
+        RUN(dense_pictures),
+        RUN(many_equal),
+        RUN(repeated),
+        RUN(little_memory),
+        RUN(one_after_the_other),
+        RUN(large_pictures),
+        RUN(failing_source),
+        RUN(too_little_memory),
+        RUN(failing_calls),
+        RUN(fits),
+        RUN(many_fits),
+        RUN(shared_fits),
+        RUN(fits_in_little_memory),
+        RUN(failing_fits),
+        RUN(smoothed_pictures),
+        RUN(smoothed_in_bands),
+        RUN(failing_smoothing),
     };
     struct error error;
     setenv("SRCFIND_FITS_ON_DEVICE", "1", 1);
