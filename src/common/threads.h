@@ -56,6 +56,14 @@ static inline int64_t threads_share(int64_t n, int n_shares, int64_t i) {
     return n / n_shares * i + (i < n % n_shares ? i : n % n_shares);
 }
 
+/* How many times as large as those of up to eight threads batches are, at whose ends threads wait
+ * for the last of them. */
+static inline int threads_batch_scale(const struct threads *threads) {
+    enum { FEW = 8 };
+    const int n = threads_count(threads) / FEW;
+    return n > 1 ? n : 1;
+}
+
 /* The number of CPUs that the process may use, by its affinity mask and its quotas. */
 int threads_available(void);
 

@@ -172,9 +172,10 @@ static double pixels_around(const struct artefact_image *image) {
 }
 
 /* Makes room for the sets of a batch. False where memory ran out. */
-static bool make_batch(struct batch *b, const struct artefacts *a) {
+static bool make_batch(struct batch *b, const struct artefacts *a, const struct threads *threads) {
     const struct artefact_image *image = a->image;
-    const double sets = ceil(BATCH_PIXELS / pixels_around(image));
+    const double pixels = (double)BATCH_PIXELS * threads_batch_scale(threads);
+    const double sets = ceil(pixels / pixels_around(image));
     const double runs = fmin(2 * AROUND * image->fwhm + 2, (double)image->height); /* rounding: 1 */
     *b = (struct batch){.all = a,
                         .most_sets = (int64_t)fmin(sets, (double)a->n_candidates),
@@ -295,7 +296,7 @@ static enum srcfind_status find_holes(const struct artefacts *a, struct threads 
                                       struct error *error) {
     struct batch b;
     enum srcfind_status status =
-        make_batch(&b, a) ? SRCFIND_OK : error_memory(error, "looking for artefacts");
+        make_batch(&b, a, threads) ? SRCFIND_OK : error_memory(error, "looking for artefacts");
     for (int64_t first = 0; status == SRCFIND_OK && first < a->n_candidates; first += b.n) {
         list_batch(&b, first, threads);
         status =

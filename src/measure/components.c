@@ -20,9 +20,9 @@
  * placed in arrays (batches_place), in the order of the islands.
  *
  * Cost: a batch has at most 8192 islands and 2^20 pixels, boxes with margins counted, unless one
- * island has more; with more than four threads as many more. At the end of each loop threads wait
- * for the last one, which may have the fit of a crowded island: larger batches have fewer ends. The
- * batches of an image use the same memory, one after another. */
+ * island has more; with 16 threads twice as many, with 32 four times. At the end of each loop
+ * threads wait for the last one, which may have the fit of a crowded island: larger batches have
+ * fewer ends. The batches of an image use the same memory, one after another. */
 #include "measure/components.h"
 
 #include <stdlib.h>
@@ -32,16 +32,9 @@
 #include "measure/component_pixels.h"
 
 enum {
-    BATCH_ISLANDS = 8192,   /* most islands of a batch of four threads */
-    BATCH_PIXELS = 1 << 20, /* most pixels, with margins; one island may have more */
-    BATCH_THREADS = 4
+    BATCH_ISLANDS = 8192,  /* most islands of a batch, x threads_batch_scale */
+    BATCH_PIXELS = 1 << 20 /* most pixels, with margins, x the same; one island may have more */
 };
-
-/* How many times as large batches are as those of four threads. */
-static int batch_scale(struct threads *threads) {
-    const int n = threads_count(threads) / BATCH_THREADS;
-    return n > 1 ? n : 1;
-}
 
 /* --- reading --- */
 
@@ -300,7 +293,7 @@ static double most_pixels(const struct component_setting *d, const struct island
 static void choose_batch(struct batches *b, int64_t first) {
     const struct segments *s = b->segments;
     const int64_t left = s->n - first, most = left < b->most_islands ? left : b->most_islands;
-    const double room = (double)BATCH_PIXELS * batch_scale(b->threads);
+    const double room = (double)BATCH_PIXELS * threads_batch_scale(b->threads);
     double n = most_pixels(b->setting, &s->islands[first]);
     b->first = first;
     for (b->n = 1; b->n < most; b->n++) {
@@ -312,7 +305,7 @@ static void choose_batch(struct batches *b, int64_t first) {
 
 struct batches *components_begin(const struct component_setting *setting,
                                  const struct segments *segments, struct threads *threads) {
-    const int64_t room = (int64_t)BATCH_ISLANDS * batch_scale(threads);
+    const int64_t room = (int64_t)BATCH_ISLANDS * threads_batch_scale(threads);
     const int64_t most = segments->n < room ? segments->n : room;
     struct batches *b = calloc(1, sizeof *b);
     if (!b || !arena_pool_make(&b->pool)) {

@@ -189,8 +189,8 @@ static void check_picture(int kind, int width, int height, uint64_t seed, enum h
     struct random r = {seed};
     struct picture p = picture_make(kind, width, height, &r);
     struct detection d = detection_for(how, &r);
-    if (width * height > 1 << 16 && d.box > 0 && d.step < 3)
-        d.step = 3; /* a node at each pixel takes half a minute: small pictures have them */
+    if (width * height > 1 << 16 && d.box > 0 && d.step < 8)
+        d.step = 8; /* a node at each pixel takes half a minute: small pictures have them */
     struct memory_source *m = memory_source_make(&p, chunks[random_below(&r, 4)],
                                                  random_below(&r, 2), random_below(&r, 4) > 0);
     cuda->keeps_images = random_below(&r, 3) > 0;
