@@ -23,6 +23,7 @@
 #include "cli/exit_status.h"
 #include "cli/merging.h"
 #include "cli/outputs.h"
+#include "cli/process.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/summary.h"
@@ -416,6 +417,8 @@ static int run_with_finders(struct batch *b, int n_workers) {
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
         maps_expect(b->finders[i], b->cli->save.maps);
     share_last(b, n_workers);
+    if (count_to_search(b->targets) > n_workers)
+        process_keep_memory();
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else

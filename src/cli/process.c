@@ -43,6 +43,14 @@ static void keep_memory(void) {
 #endif
 }
 
+void process_keep_memory(void) {
+#ifdef __GLIBC__
+    enum { LARGE = 32 << 20, KEPT = 128 << 20 }; /* LARGE: the most that glibc takes */
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
+}
+
 int process_start(void) {
     struct error error;
     fill_standard_streams();

@@ -520,7 +520,7 @@ class Picture(t.Case):
             (0, 0, 0, 1),
             (100, 50, 50, 6),
             (-100, 150, 50, 6),
-            (60, 50, 50, 30),
+            (90, 56, 50, 6),  # two Gaussians are one source
         ):
             image += self.gaussian(image.shape, peak, x, y, fwhm).astype(np.float32)
             pixels, rows = self.picture(
@@ -546,6 +546,8 @@ class Picture(t.Case):
         image += self.gaussian(image.shape, 30, 60, 130, 24) + self.gaussian(
             image.shape, 30, 75, 130, 6
         )
+        image[10:31, 90:111] = np.nan  # around a pixel that alone cannot be fitted
+        image[20, 100] = 60
         header = t.sky_header(
             CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0
         )
