@@ -8,8 +8,8 @@ void finder_begin(struct srcfind *finder) {
         interrupt_begin(interrupt);
 }
 
-void finder_enlarge(struct srcfind *finder, int n) {
-    threads_enlarge(finder->threads, n);
+void finder_use_threads(struct srcfind *finder, int n) {
+    threads_resize(finder->threads, n);
     finder->options.threads = threads_count(finder->threads);
 }
 

@@ -31,8 +31,8 @@ void finder_begin(struct srcfind *finder);
 /* Tells the finders that were made together how many images they will search. */
 void finder_expect(struct srcfind *finder, double n_images);
 
-/* Gives a finder n threads for its next searches, if it has fewer. */
-void finder_enlarge(struct srcfind *finder, int n);
+/* Gives a finder n threads for its next searches. */
+void finder_use_threads(struct srcfind *finder, int n);
 
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);

@@ -85,7 +85,7 @@ struct bracket {
 };
 
 /* Copies the values of nodes that are in a bracket, and counts those below it in *n_below. Returns
- * how many are copied. `values` has room for all and one more. */
+ * how many are copied. `values` has room for all. */
 static int64_t copy_bracket(const struct of_nodes *nodes, bool is_rms, struct bracket bracket,
                             double *values, int64_t *n_below) {
     int64_t n = 0;

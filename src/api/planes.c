@@ -178,7 +178,8 @@ static enum srcfind_status measure_here(struct plane_work *m, const struct srcfi
 }
 
 /* Measures in the current plane of the file, on a device if one searched the image. If the user did
- * not ask for a device, the CPU takes over where it is busy or fails. */
+ * not ask for a device, the CPU takes over where it is busy or fails; the run is still said to be
+ * on the device, which found the sources. */
 static enum srcfind_status measure_plane(struct plane_work *m, const struct srcfind_image *metadata,
                                          struct measured_plane *plane, struct plane_flux *fluxes) {
     struct srcfind *f = m->finder;

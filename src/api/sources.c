@@ -63,9 +63,11 @@ static enum srcfind_status add_rows(const struct source_maker *m, const struct c
         measure_components(m->measurer, m->segments, c, m->setting.fitter, s->rows + s->n, error);
     if (status == SRCFIND_OK)
         status = measure_gaussians(m->measurer, m->segments, c, s->parts + s->n_parts, error);
+    if (status != SRCFIND_OK)
+        return status;
     s->n += c->n;
     s->n_parts += c->n_of_composites;
-    return status;
+    return SRCFIND_OK;
 }
 
 /* Adds the components of the islands [first, end). */

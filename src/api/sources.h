@@ -7,8 +7,8 @@
 #include "output/result.h"
 
 /* Makes rows of the islands that were found in the views, and frees the islands, which have runs if
- * pixels or labels are needed. labels: kinds of labels to keep, 1 << kind. The caller clears the
- * sources, also after an error. */
+ * pixels or labels are needed; after an error some may be left to view_clear. labels: kinds of
+ * labels to keep, 1 << kind. The caller clears the sources, also after an error. */
 enum srcfind_status sources_make(struct views *views, const struct options *options,
                                  struct backend_calls *calls, unsigned labels,
                                  struct sources *sources);

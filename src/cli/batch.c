@@ -70,10 +70,10 @@ struct batch {
     struct report *report;    /* NULL: none */
     struct merging *merging;  /* NULL: none */
     struct srcfind **finders; /* one for each worker */
-    int64_t last;             /* the first of the last images: they are fewer than workers */
-    int last_threads;         /* that each of these has */
-    mtx_t lock;               /* protects all that follows, and standard error */
-    cnd_t turn;               /* signalled when an image has been reported */
+    int64_t last; /* the first of the last images, n_last, which are fewer than workers */
+    int n_last;
+    mtx_t lock; /* protects all that follows, and standard error */
+    cnd_t turn; /* signalled when an image has been reported */
     struct order order;
     struct tally tally;
     struct messages messages;
@@ -272,6 +272,21 @@ static void fail_image(struct batch *b, int64_t i, const struct messages *messag
         report_image(b, messages, &row, outcome);
 }
 
+static int count_threads(const struct cli *cli) {
+    const int option = cli->find->values.threads;
+    return option > 0 ? option : srcfind_available_threads();
+}
+
+/* The share of all threads that one of the last images has. */
+static int threads_of_last(const struct batch *b, int64_t image) {
+    const int n_threads = count_threads(b->cli);
+    int64_t k = 0;
+    for (int64_t i = b->last; i < image; i++)
+        k += !b->targets->target[i].is_done;
+    return (int)(threads_share(n_threads, b->n_last, k + 1) -
+                 threads_share(n_threads, b->n_last, k));
+}
+
 /* Messages are kept in memory until it is the image's turn; if memory runs out, they are printed at
  * once. */
 static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
@@ -294,7 +309,7 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
         fail_image(b, i, &messages, &outcome);
     } else {
         if (i >= b->last)
-            finder_enlarge(finder, b->last_threads);
+            finder_use_threads(finder, threads_of_last(b, i));
         batch_search(b, finder, i, &messages, &outcome);
     }
     if (kept)
@@ -395,19 +410,14 @@ static int64_t count_to_search(const struct targets *targets) {
     return n;
 }
 
-static int count_threads(const struct cli *cli) {
-    const int option = cli->find->values.threads;
-    return option > 0 ? option : srcfind_available_threads();
-}
-
-/* Divides the threads among the last images. When workers have searched the same number of images
- * each, these are left, and the other workers have none. */
-static void share_last(struct batch *b, int n_workers) {
-    const int64_t n_last = count_to_search(b->targets) % n_workers;
+/* Finds the last images. Were all images alike, these would be left when each worker has searched
+ * as many of the others, and some workers would have none. As they are not, the threads of both may
+ * be at work for a while. */
+static void find_last(struct batch *b, int n_workers) {
+    b->n_last = (int)(count_to_search(b->targets) % n_workers);
     b->last = b->targets->n;
-    for (int64_t n = n_last; n > 0;)
+    for (int n = b->n_last; n > 0;)
         n -= !b->targets->target[--b->last].is_done;
-    b->last_threads = n_last > 0 ? count_threads(b->cli) / (int)n_last : 1;
 }
 
 static int run_with_finders(struct batch *b, int n_workers) {
@@ -416,7 +426,7 @@ static int run_with_finders(struct batch *b, int n_workers) {
         finder_expect(b->finders[0], (double)count_to_search(b->targets));
     for (int i = 0; status == EXIT_OK && i < n_workers; i++)
         maps_expect(b->finders[i], b->cli->save.maps);
-    share_last(b, n_workers);
+    find_last(b, n_workers);
     if (count_to_search(b->targets) > n_workers)
         process_keep_memory();
     if (status == EXIT_OK)

@@ -20,8 +20,8 @@ struct loop {
 };
 
 struct threads {
-    int n; /* number of threads, including the caller */
-    int n_started;
+    int n;                   /* number of threads, including the caller */
+    int n_started, capacity; /* that are started, some of which may now be too many; of `started` */
     struct interrupt interrupt;
     bool complete; /* all threads were started, or could not be */
     mtx_t lock;    /* protects all members that follow */
@@ -63,7 +63,7 @@ struct threads *threads_create(int n) {
     struct threads *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    threads_enlarge(t, n);
+    threads_resize(t, n);
     if (!t->started)
         goto no_threads;
     if (mtx_init(&t->lock, mtx_plain) != thrd_success)
@@ -82,13 +82,16 @@ no_threads:
     return NULL;
 }
 
-void threads_enlarge(struct threads *t, int n) {
-    thrd_t *started = n > t->n ? realloc(t->started, (size_t)n * sizeof *started) : NULL;
-    if (!started)
+void threads_resize(struct threads *t, int n) {
+    thrd_t *started = n > t->capacity ? realloc(t->started, (size_t)n * sizeof *started) : NULL;
+    if (n > t->capacity && !started)
         return;
-    t->started = started;
+    if (started) {
+        t->started = started;
+        t->capacity = n;
+    }
     t->n = n;
-    t->complete = false;
+    t->complete = t->n_started >= n - 1;
 }
 
 void threads_destroy(struct threads *t) {
@@ -138,7 +141,8 @@ void threads_run(struct threads *t, int n, void (*work)(void *context, int i), v
         start_threads(t);
     mtx_lock(&t->lock);
     t->loop = &loop;
-    t->n_invited = n - 1 < t->n_started ? n - 1 : t->n_started;
+    const int most = t->n_started < t->n ? t->n_started : t->n - 1;
+    t->n_invited = n - 1 < most ? n - 1 : most;
     for (int i = 0; i < t->n_invited; i++)
         cnd_signal(&t->wake);
     mtx_unlock(&t->lock);

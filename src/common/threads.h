@@ -14,9 +14,9 @@ struct threads;
  */
 struct threads *threads_create(int n);
 
-/* Gives the pool n threads, if it has fewer; where memory ran out, it stays as it is. Only between
- * calls of threads_run. */
-void threads_enlarge(struct threads *threads, int n);
+/* Gives the pool n >= 1 threads; where memory ran out, it stays as it is. Only between calls of
+ * threads_run. */
+void threads_resize(struct threads *threads, int n);
 
 /* Ends the threads and frees the pool. threads may be NULL. */
 void threads_destroy(struct threads *threads);
@@ -56,12 +56,11 @@ static inline int64_t threads_share(int64_t n, int n_shares, int64_t i) {
     return n / n_shares * i + (i < n % n_shares ? i : n % n_shares);
 }
 
-/* How many times as large as those of up to eight threads batches are, at whose ends threads wait
- * for the last of them. */
+/* By how much batches grow with the threads: 1 with up to 15 threads, 2 from 16 on, 4 from 32 on.
+ * At the end of a batch threads wait for the last of them, and large batches have fewer ends. */
 static inline int threads_batch_scale(const struct threads *threads) {
-    enum { FEW = 8 };
-    const int n = threads_count(threads) / FEW;
-    return n > 1 ? n : 1;
+    const int n = threads_count(threads);
+    return n < 16 ? 1 : n < 32 ? 2 : 4;
 }
 
 /* The number of CPUs that the process may use, by its affinity mask and its quotas. */

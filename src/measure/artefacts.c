@@ -28,7 +28,7 @@
 static const double NEAR = 8, AROUND = 6; /* beams */
 static const double BRIGHTER = 5, LEAST = 1.2;
 enum {
-    BATCH_PIXELS = 1 << 20, /* about: new memory costs more than more batches */
+    BATCH_PIXELS = 1 << 20, /* x threads_batch_scale, about: new memory costs more than batches */
     MOST_PIXELS = 1 << 24,  /* around a row */
     MOST_READS = 32,        /* of a pixel, on average */
     ROWS_A_SHARE = 256,

@@ -86,9 +86,10 @@ class Batches(t.Case):
         """Where fewer images are left than threads. Those that are there already do not count."""
         images, again = self.images(8), ["--skip-existing"]
         for n, threads, options, counts in (
-            (8, "3", [], [1] * 6 + [1] * 2),
+            (8, "3", [], [1] * 6 + [2, 1]),
             (7, "3", [], [1] * 6 + [3]),
             (8, "6", [], [1] * 6 + [3] * 2),
+            (7, "5", [], [1] * 5 + [3, 2]),
             (2, "4", [], [2, 2]),
             (8, "5", again, [1] * 5 + [5]),
         ):

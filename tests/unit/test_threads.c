@@ -67,19 +67,24 @@ static void parts_are_done_at_the_same_time(void **state) {
     threads_destroy(team);
 }
 
-/* From one thread to two, which work at the same time, and to more; never to fewer. */
-static void a_team_grows(void **state) {
+/* From one thread to more, two of which work at the same time, and back. */
+static void a_team_changes_its_size(void **state) {
     struct threads *team = threads_create(1);
     struct counts c = {0};
     (void)state;
     threads_run(team, PARTS, count, &c);
     for (int n = 2; n <= TEAM; n++) {
         struct meeting m = {0};
-        threads_enlarge(team, n);
-        threads_enlarge(team, 1);
+        threads_resize(team, n);
         assert_int_equal(threads_count(team), n);
         threads_run(team, 2, meet, &m);
         assert_false(thrd_equal(m.threads[0], m.threads[1]));
+        threads_resize(team, 1);
+        assert_int_equal(threads_count(team), 1);
+        m.n_there = 2;
+        threads_run(team, 2, meet, &m);
+        assert_true(thrd_equal(m.threads[0], thrd_current()));
+        assert_true(thrd_equal(m.threads[1], thrd_current()));
         threads_run(team, PARTS, count, &c);
     }
     for (int i = 0; i < PARTS; i++)
@@ -183,7 +188,7 @@ int main(void) {
         cmocka_unit_test(each_part_is_done_once),
         cmocka_unit_test(no_team_is_one_thread),
         cmocka_unit_test(parts_are_done_at_the_same_time),
-        cmocka_unit_test(a_team_grows),
+        cmocka_unit_test(a_team_changes_its_size),
         cmocka_unit_test(the_lowest_error_wins),
         cmocka_unit_test(a_lower_error_wins_later),
         cmocka_unit_test(no_error_leaves_none),
