@@ -156,10 +156,12 @@ static enum srcfind_status draw_circle(const struct drawing *d, const struct reg
     status = draw_point(d, region, region->centre, &x, &y, error);
     if (status == SRCFIND_OK)
         status = wcs_positions(d->image->wcs, 1, &x, &y, &lon, &lat, error);
-    if (status == SRCFIND_OK && isnan(lon))
+    if (status != SRCFIND_OK)
+        return status;
+    if (isnan(lon))
         drawn->kind = DRAWN_NOTHING;
     drawn->centre = sky_direction(lon, lat);
-    return status;
+    return SRCFIND_OK;
 }
 
 /* Widens the box around an ellipse or a box to its half axes (columns of m). */
