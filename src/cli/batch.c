@@ -428,7 +428,7 @@ static int run_with_finders(struct batch *b, int n_workers) {
         maps_expect(b->finders[i], b->cli->save.maps);
     find_last(b, n_workers);
     if (count_to_search(b->targets) > n_workers)
-        process_keep_memory();
+        process_expect_images();
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else

@@ -25,30 +25,36 @@ static void fill_standard_streams(void) {
         close(descriptor);
 }
 
-/* Asks the C library to keep freed memory for the next arrays, and the kernel to use huge pages.
- * Nothing fails without them. */
-static void keep_memory(void) {
+/* Asks the C library to give arrays from `large` bytes on their own mapping, which is given back
+ * with them, and to keep up to `kept` bytes of the free end of each thread's heap. */
+static void keep_memory(int large, int kept) {
 #ifdef __GLIBC__
-    /* Arrays from LARGE bytes on get their own mapping: in the heap they would leave holes as they
-     * grow. */
-    enum { LARGE = 1 << 20, PAD = 4 << 20 };
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, 2 * PAD);
-    mallopt(M_TOP_PAD, PAD);
+    mallopt(M_MMAP_THRESHOLD, large);
+    mallopt(M_TRIM_THRESHOLD, kept);
+#else
+    (void)large;
+    (void)kept;
+#endif
+}
+
+/* Has the heap grow in large steps, and the kernel use huge pages for it. Nothing fails without
+ * them. */
+static void grow_in_steps(int step) {
+#ifdef __GLIBC__
+    mallopt(M_TOP_PAD, step);
     void *first = malloc(1);
     const uintptr_t start = (uintptr_t)first, end = (uintptr_t)sbrk(0);
     if (first && start < end)
         arrays_use_huge_pages(first, end - start);
     free(first);
+#else
+    (void)step;
 #endif
 }
 
-void process_keep_memory(void) {
-#ifdef __GLIBC__
+void process_expect_images(void) {
     enum { LARGE = 32 << 20, KEPT = 128 << 20 }; /* LARGE: the most that glibc takes */
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, KEPT);
-#endif
+    keep_memory(LARGE, KEPT);
 }
 
 int process_start(void) {
@@ -58,7 +64,10 @@ int process_start(void) {
         messages_usage("%s", error.text);
         return EXIT_IMAGE;
     }
-    keep_memory();
+    /* LARGE: such arrays would leave holes in the heap as they grow. */
+    enum { LARGE = 1 << 20, STEP = 4 << 20 };
+    keep_memory(LARGE, 2 * STEP);
+    grow_in_steps(STEP);
     signal(SIGXFSZ, SIG_IGN);
     return EXIT_OK;
 }

@@ -7,9 +7,10 @@
  * on an error the reason is on standard error. */
 int process_start(void);
 
-/* Keeps the memory of an image, but for arrays of more than 32 MiB, for the next one: the kernel
- * need not clear its pages again, which would be a twentieth of the CPU time of a search. An image
- * alone then takes more memory. Nothing fails where this is not possible. */
-void process_keep_memory(void);
+/* Says that images will be searched one after another: the memory of one, but for arrays of more
+ * than 32 MiB, is kept for the next. The kernel need not clear its pages again, which would be a
+ * twentieth of the CPU time of a search; but each search takes more memory than alone. Nothing
+ * fails where this is not possible. */
+void process_expect_images(void);
 
 #endif

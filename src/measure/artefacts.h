@@ -24,7 +24,7 @@ struct artefact_image {
  * many rms the lowest pixel within six beams is below the background, and sets
  * SRCFIND_FLAG_ARTEFACT where SNR is below 1.2 times that. `hole` of all other rows becomes NaN.
  * index: of all rows. Reads the pixels around those rows, in passes over the image of some 2^20
- * pixels. */
+ * pixels, x threads_batch_scale. */
 enum srcfind_status artefacts_find(const struct artefact_image *image,
                                    const struct row_index *index, struct srcfind_source *rows,
                                    int64_t n, struct threads *threads, struct error *error);
